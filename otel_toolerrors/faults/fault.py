@@ -61,9 +61,7 @@ class Fault:
     @property
     def retryable(self) -> bool:
         """Whether repeating the same call is worthwhile *and* safe, for the declared effects and without a key."""
-        if not self.passing or self.side_effects == "committed":
-            return False
-        return self.effects in ("read", "idempotent") or self.side_effects == "none"
+        return self.passing and (self.effects in ("read", "idempotent") or self.side_effects == "none")
 
     @property
     def dissent(self) -> str | None:
