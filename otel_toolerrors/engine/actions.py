@@ -1,0 +1,100 @@
+"""What the engine asks of its driver, and what it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from otel_toolerrors.faults import Fault
+from otel_toolerrors.vocabulary import OutcomeKind, RefusalReason, StopReason
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One logical call, as the model asked for it."""
+
+    tool: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    key: str | None = None
+    """Idempotency key: the same on every attempt."""
+    target: str = ""
+    """Keyed digest of tool and arguments: names the call without telling what it says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """Call the tool once; reply with `Succeeded` or `Failed`."""
+
+    tool: str
+    number: int
+    arguments: Mapping[str, Any]
+    timeout: float | None
+    """Seconds; None for no limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sleep:
+    """Wait; reply with `Done`."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Refresh:
+    """Refresh a credential; reply with `Done`."""
+
+    credential: str
+
+
+Action = Attempt | Sleep | Refresh
+
+
+@dataclass(frozen=True, slots=True)
+class Succeeded:
+    """The attempt returned."""
+
+    now: float
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The attempt failed with a classified fault."""
+
+    now: float
+    fault: Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The wait is over, or the refresh was tried."""
+
+    now: float
+    ok: bool = True
+
+
+Reply = Succeeded | Failed | Done
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """How the call ended, before anyone puts it into words."""
+
+    kind: OutcomeKind
+    value: Any = None
+    fault: Fault | None = None
+    """The last fault, also of a call that recovered."""
+    attempts: int = 0
+    tried: tuple[str, ...] = ()
+    """Every tool that was called, in order, one name per attempt."""
+    refusal: RefusalReason | None = None
+    """Why the last failure was not repeated."""
+    stop: StopReason | None = None
+    """Set when this call stopped the run, or was not made because the run had stopped."""
+    fallback: str | None = None
+    """The tool whose value this is, or ``cache``."""
+    quality: str | None = None
+    """What the fallback lacks."""
+    age: float | None = None
+    """Seconds since the cached value was read."""

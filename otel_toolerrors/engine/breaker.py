@@ -1,0 +1,156 @@
+"""The service breaker: leaves a sick service alone.
+
+Closed, it counts attempts in a sliding window and opens on too many failures
+(or slow ones, or a row of failures). Open, it rejects for ``cooldown`` seconds.
+Then one probe may pass per break period: it closes the breaker or opens it
+again. A generation number marks every admitted attempt, so that a late result
+from before a transition cannot move the newer state.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+
+from otel_toolerrors.policy import BreakerPolicy
+from otel_toolerrors.vocabulary import BreakerMoved, BreakerState
+
+Report = Callable[[BreakerMoved], None]
+
+_BUCKETS = 10
+"""Resolution of the sliding window (Polly and Hystrix use ten as well)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """The breaker said no."""
+
+    state: BreakerState
+    retry_after: float | None
+    """Seconds until the next probe may pass; None while it is forced open."""
+
+
+@dataclass(slots=True)
+class _Bucket:
+    start: float
+    calls: int = 0
+    failures: int = 0
+    slow: int = 0
+
+
+class ServiceBreaker:
+    """Breaker of one service, shared by all runs; safe under threads. Time is passed in."""
+
+    __slots__ = ("_buckets", "_generation", "_lock", "_opened", "_policy", "_probing", "_row", "_state", "name")
+
+    def __init__(self, name: str, policy: BreakerPolicy) -> None:
+        self.name = name
+        self._policy = policy
+        self._lock = Lock()
+        self._state: BreakerState = "closed"
+        self._generation = 0
+        self._opened = 0.0
+        self._probing = False
+        self._row = 0
+        self._buckets: deque[_Bucket] = deque()
+
+    @property
+    def state(self) -> BreakerState:
+        """The state, control included."""
+        control = self._policy.control
+        return control if control in ("forced_open", "disabled") else self._state  # type: ignore[return-value]
+
+    def adopt(self, policy: BreakerPolicy) -> None:
+        """Go on under another policy; state and counts are kept."""
+        with self._lock:
+            self._policy = policy
+
+    def admit(self, now: float, report: Report) -> int | Rejection:
+        """Ask to make an attempt: a ticket to settle with `record` or `release`, or a rejection."""
+        if self._state == "closed" and self._policy.control in ("auto", "shadow"):
+            return self._generation  # the common case takes no lock
+        with self._lock:
+            if self._policy.control == "disabled":
+                return self._generation
+            if self._policy.control == "forced_open":
+                return Rejection("forced_open", None)
+            if self._state == "open" and now >= self._opened + self._policy.cooldown:
+                self._move("half_open", "cooldown_over", report)
+            if self._state == "half_open" and not self._probing:
+                self._probing = True
+                return self._generation
+            if self._state == "closed" or self._policy.control == "shadow":
+                return self._generation
+            return Rejection(self._state, max(0.0, self._opened + self._policy.cooldown - now))
+
+    def record(self, ticket: int, *, ok: bool, seconds: float, now: float, report: Report) -> None:
+        """Settle a ticket: the attempt reached the service, and the service was well or not."""
+        with self._lock:
+            if ticket != self._generation or self._policy.control in ("disabled", "forced_open"):
+                return
+            if self._state == "half_open":
+                self._probing = False
+                if ok:
+                    self._move("closed", "probe_succeeded", report)
+                else:
+                    self._open(now, "probe_failed", report)
+            elif self._state == "closed":
+                self._count(ok, seconds, now)
+                if reason := self._verdict():
+                    self._open(now, reason, report)
+
+    def release(self, ticket: int) -> None:
+        """Give a ticket back: the attempt says nothing about the service (cancelled, or refused before it was sent)."""
+        with self._lock:
+            if ticket == self._generation and self._state == "half_open":
+                self._probing = False
+
+    def _count(self, ok: bool, seconds: float, now: float) -> None:  # noqa: FBT001 - private, one caller
+        policy, buckets = self._policy, self._buckets
+        span = policy.window / _BUCKETS
+        while buckets and buckets[0].start + policy.window <= now:
+            buckets.popleft()
+        if not buckets or buckets[-1].start + span <= now:
+            buckets.append(_Bucket(now))
+        bucket = buckets[-1]
+        bucket.calls += 1
+        bucket.failures += not ok
+        bucket.slow += policy.slow_call is not None and seconds >= policy.slow_call
+        self._row = 0 if ok else self._row + 1
+
+    def _verdict(self) -> str | None:
+        policy, (calls, failures, slow) = self._policy, self._totals()
+        if policy.mode == "consecutive":
+            if self._row >= policy.consecutive_failures:
+                return "consecutive"
+        elif calls >= policy.minimum_calls and failures >= policy.failure_rate * calls:
+            return "failure_rate"
+        if policy.slow_call is not None and calls >= policy.minimum_calls and slow >= policy.slow_call_rate * calls:
+            return "slow_calls"
+        return None
+
+    def _totals(self) -> tuple[int, int, int]:
+        buckets = self._buckets
+        return sum(b.calls for b in buckets), sum(b.failures for b in buckets), sum(b.slow for b in buckets)
+
+    def _open(self, now: float, reason: str, report: Report) -> None:
+        self._opened = now
+        self._move("open", reason, report)
+
+    def _move(self, to: BreakerState, reason: str, report: Report) -> None:
+        calls, failures, _ = self._totals()
+        row = self._policy.mode == "consecutive" and to == "open"
+        report(
+            BreakerMoved(
+                breaker="service", name=self.name, from_state=self._state, to_state=to, reason=reason,
+                failures=self._row if row else failures, calls=calls,
+                cooldown=self._policy.cooldown if to == "open" else None, shadow=self._policy.control == "shadow",
+            )
+        )  # fmt: skip
+        self._state = to
+        self._generation += 1
+        self._probing = False
+        self._row = 0
+        self._buckets.clear()

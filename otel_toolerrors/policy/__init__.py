@@ -1,0 +1,37 @@
+"""What we are allowed to do: validated data and pure functions."""
+
+from __future__ import annotations
+
+from .load import PolicyError, load_policy, parse_policy
+from .model import (
+    BreakerPolicy,
+    BudgetPolicy,
+    Fallback,
+    Policy,
+    RetryPolicy,
+    RunPolicy,
+    ServicePolicy,
+    SourcePolicy,
+    SurfacePolicy,
+    ToolPolicy,
+)
+from .rules import Declaration, ToolRules, resolve
+
+__all__ = [
+    "BreakerPolicy",
+    "BudgetPolicy",
+    "Declaration",
+    "Fallback",
+    "Policy",
+    "PolicyError",
+    "RetryPolicy",
+    "RunPolicy",
+    "ServicePolicy",
+    "SourcePolicy",
+    "SurfacePolicy",
+    "ToolPolicy",
+    "ToolRules",
+    "load_policy",
+    "parse_policy",
+    "resolve",
+]
