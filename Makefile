@@ -1,0 +1,86 @@
+# Needs Python >= 3.11, git and make. Everything else goes into $(VENV), at the versions that constraints.txt names.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install $(if $(CI),--quiet) --constraint constraints.txt
+
+# The rooms that run inside an agent: every branch of them counts.
+CORE   := vocabulary faults policy engine surface layer telemetry
+comma  := ,
+space  := $(subst ,, )
+INCLUDE := $(subst $(space),$(comma),$(foreach room,$(CORE),otel_toolerrors/$(room)/* otel_toolerrors/$(room).py))
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-real check lint format types imports coverage contracts api docs-reference bench notebooks mutation constraints clean
+
+help:  ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+demo: $(VENV)/.demo  ## Decide, record, analyse and re-tune, on loopback, in under a minute (ARGS="--seed 7")
+	@$(BIN)/toolerrors demo $(ARGS)
+
+test: $(VENV)/.dev  ## The everyday tests (ARGS="-k breaker", HYPOTHESIS_PROFILE=thorough)
+	@$(BIN)/pytest --numprocesses 2 $(ARGS)
+
+test-real: $(VENV)/.dev  ## The tests against real parts: the collector (built with Go) and Prometheus
+	@$(BIN)/pytest -m real tests/real $(ARGS)
+
+check: lint types imports coverage  ## Every gate: style, types, import contracts, API, tests, branch coverage
+	@echo "==> All gates passed"
+
+lint: $(VENV)/.dev  ## Format and lint rules
+	@$(BIN)/ruff format --check --quiet . || { echo "Run 'make format'"; exit 1; }
+	@$(BIN)/ruff check --quiet .
+
+format: $(VENV)/.dev  ## Format the code, and fix what can be fixed
+	@$(BIN)/ruff check --quiet --fix-only .
+	@$(BIN)/ruff format .
+
+types: $(VENV)/.dev  ## mypy --strict on the package and on the typing tests
+	@$(BIN)/mypy
+
+imports: $(VENV)/.dev  ## Who may import whom
+	@$(BIN)/lint-imports
+
+contracts: imports  ## What we promise: imports, public names, docstrings, a core that needs no extra
+	@$(BIN)/pytest -m "not real" tests/house $(ARGS)
+
+coverage: $(VENV)/.dev  ## All tests but the real ones, and at least 95 % of the core's branches
+	@$(BIN)/pytest --numprocesses 2 -m "not real" --cov --cov-report= $(ARGS)
+	@$(BIN)/coverage report --include '$(INCLUDE)' --fail-under 95
+
+api: $(VENV)/.dev  ## Write the snapshot of the public names anew
+	@$(BIN)/python tests/house/public_api.py > tests/house/public_api.txt
+
+docs-reference: $(VENV)/.dev  ## Write docs/telemetry.md anew from the vocabulary
+	@$(BIN)/python -m otel_toolerrors.vocabulary.reference > docs/telemetry.md
+
+bench: $(VENV)/.dev  ## Benchmarks: ratios against a named baseline of the same run
+	@for script in benchmarks/bench_*.py; do echo "==> $$script"; $(BIN)/python $$script || exit 1; done
+
+notebooks: $(VENV)/.dev  ## Run the notebooks
+	@$(BIN)/pytest --nbmake notebooks $(ARGS)
+
+mutation: $(VENV)/.mutation  ## Mutation tests of the core (long)
+	@$(BIN)/mutmut run $(ARGS)
+	@$(BIN)/mutmut results
+
+constraints: $(VENV)/.dev  ## Resolve every version anew
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade --extra dev --extra mutation \
+	    --no-annotate --no-header pyproject.toml --output-file constraints.txt
+
+clean:  ## Remove what was installed, built or cached here
+	rm -rf $(VENV) build dist mutants .cache .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A stamp for each set of extras: installed once, and again when the versions change.
+$(VENV)/.%: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
+	@echo "==> Installing the packages for '$*' into $(VENV)"
+	@$(PIP) --editable '.[$*]'
+	@touch $@
+
+$(VENV)/pyvenv.cfg:
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python >= 3.11 is needed, and $(PYTHON) is %d.%d: make PYTHON=python3.13 ..." % sys.version_info[:2])'
+	@echo "==> Making $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV)
