@@ -1,0 +1,258 @@
+"""What one logical tool call leaves behind: its span, its attempts' spans, its events and its metrics."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from contextvars import Token
+from time import time_ns
+from typing import Final, Protocol
+
+from opentelemetry import context as otel_context
+from opentelemetry.context import Context
+from opentelemetry.trace import (
+    Span,
+    SpanContext,
+    Status,
+    StatusCode,
+    format_span_id,
+    format_trace_id,
+    set_span_in_context,
+)
+
+from otel_toolerrors.faults import Fault
+from otel_toolerrors.vocabulary import AttemptSpan, CallSpan, Event, to_attributes
+
+from .context import restore
+from .guard import fit, guarded
+from .signals import Signals
+
+_FAILED: Final = Status(StatusCode.ERROR)
+"""Without a description: it would be the error's text, and that has its own, redacted attribute."""
+_MOST_FAILURES: Final = 256
+
+
+class CallTrace(Protocol):
+    """Listens to one call, as an `engine.observer.Observer`. No method raises."""
+
+    @property
+    def recording(self) -> bool:
+        """Whether anybody wants attributes; if not, none need be built."""
+
+    @property
+    def trace_id(self) -> str:
+        """32 hex digits, or empty if there is no tracer."""
+
+    @property
+    def span_id(self) -> str:
+        """16 hex digits, or empty if there is no tracer."""
+
+    def attempt_started(self, tool: str, number: int) -> None:
+        """Attempt ``number`` (from 1) of ``tool`` is about to be made."""
+
+    def attempt_ended(self, fault: Fault | None) -> None:
+        """The attempt ended: with a fault, or well."""
+
+    def event(self, event: Event) -> None:
+        """The engine decided something."""
+
+    def end(self, span: Callable[[], CallSpan], *, ok: bool) -> None:
+        """The call is over; ``span`` is only called if somebody wants what it builds."""
+
+
+class SilentCall:
+    """The call that nobody listens to."""
+
+    recording = False
+    trace_id = ""
+    span_id = ""
+
+    def attempt_started(self, tool: str, number: int) -> None:
+        """Do nothing."""
+
+    def attempt_ended(self, fault: Fault | None) -> None:
+        """Do nothing."""
+
+    def event(self, event: Event) -> None:
+        """Do nothing."""
+
+    def end(self, span: Callable[[], CallSpan], *, ok: bool) -> None:
+        """Do nothing."""
+
+
+class Failures:
+    """The run's failed calls, so that a later call with the same tool and arguments can be linked to them."""
+
+    def __init__(self) -> None:
+        self._spans: OrderedDict[tuple[str, str], SpanContext] = OrderedDict()
+
+    def link(self, span: Span, record: CallSpan, *, ok: bool) -> None:
+        """Link ``span`` to the failed call that it repeats; remember it if it failed itself."""
+        key = (record.tool, record.arguments)
+        earlier = self._spans.pop(key, None) if self._spans else None
+        if earlier is not None:
+            span.add_link(earlier)
+        if not ok:
+            self._spans[key] = span.get_span_context()
+            if len(self._spans) > _MOST_FAILURES:
+                self._spans.popitem(last=False)
+
+
+SILENT: Final = SilentCall()
+
+
+class RecordedCall:
+    """A call that leaves spans and metrics. Its span is current from construction until `end`.
+
+    A call that works at once has no attempt span. A first attempt that fails gets
+    one afterwards, from its start; later ones have theirs while they are made.
+    """
+
+    def __init__(
+        self,
+        failures: Failures,
+        signals: Signals,
+        span: Span,
+        context: Context,
+        *,
+        owned: bool,
+        tool: str,
+        service: str,
+    ) -> None:
+        self._failures = failures
+        self._signals = signals
+        self._span = span
+        self._owned = owned
+        """False for a framework's own span: we add to it, and leave its end to its maker."""
+        self._tool = tool
+        self._service = service
+        self._begun = signals.clock()
+        self._attempts = 0
+        self._attempt: Span | None = None
+        self._attempt_start: int | None = None
+        self._attempt_token: Token[Context] | None = None
+        self._attempt_tool = tool
+        self._category: str | None = None
+        self._code: str | None = None
+        self._ended = False
+        self._context = context
+        self._token = otel_context.attach(context)
+
+    @property
+    def recording(self) -> bool:
+        """Whether anybody wants attributes."""
+        return self._span.is_recording() or self._signals.writes_logs
+
+    @property
+    def trace_id(self) -> str:
+        """32 hex digits, or empty if there is no tracer."""
+        context = self._span.get_span_context()
+        return format_trace_id(context.trace_id) if context.is_valid else ""
+
+    @property
+    def span_id(self) -> str:
+        """16 hex digits, or empty if there is no tracer."""
+        context = self._span.get_span_context()
+        return format_span_id(context.span_id) if context.is_valid else ""
+
+    def drop(self, error: Exception) -> None:
+        """Count a failure of our own."""
+        self._signals.drop(error)
+
+    @guarded
+    def attempt_started(self, tool: str, number: int) -> None:
+        """Open a span for a repeated attempt or a fallback's; remember when a first attempt began."""
+        self._attempts += 1
+        self._attempt_tool = tool
+        if not self._span.is_recording():
+            return
+        if number == 1 and tool == self._tool:
+            self._attempt_start = time_ns()
+            return
+        self._close_attempt(None)
+        self._attempt = self._open_attempt(None)
+        self._attempt_token = otel_context.attach(set_span_in_context(self._attempt, self._context))
+
+    @guarded
+    def attempt_ended(self, fault: Fault | None) -> None:
+        """Close the attempt's span; a first attempt that failed gets one now."""
+        if fault is not None:
+            self._category, self._code = fault.category, fault.code
+            if self._attempt is None and self._attempt_start is not None:
+                self._attempt = self._open_attempt(self._attempt_start)
+        self._attempt_start = None
+        self._close_attempt(fault)
+
+    @guarded
+    def event(self, event: Event) -> None:
+        """Send ``event``, and record the metrics that follow from it."""
+        self._signals.emit(event, self._span, self._context)
+
+    @guarded
+    def end(self, span: Callable[[], CallSpan], *, ok: bool) -> None:
+        """Describe the call, count it, and end its span if we made it."""
+        if self._ended:
+            return
+        self._ended = True
+        try:
+            self._close_attempt(None)
+            error_type = self._describe(span, ok=ok)
+            self._count(error_type, ok=ok)
+        finally:
+            if self._owned:
+                self._span.end()
+            restore(self._token)
+
+    def _open_attempt(self, start: int | None) -> Span:
+        name = f"{AttemptSpan.OPERATION} {self._signals.instruments.label(self._attempt_tool)}"
+        return self._signals.tracer.start_span(name, self._context, start_time=start)
+
+    def _close_attempt(self, fault: Fault | None) -> None:
+        attempt, self._attempt = self._attempt, None
+        if attempt is None:
+            return
+        if self._attempt_token is not None:
+            restore(self._attempt_token)
+            self._attempt_token = None
+        if attempt.is_recording():
+            category, code = (fault.category, fault.code) if fault is not None else (None, None)
+            record = AttemptSpan(tool=self._attempt_tool, attempt=self._attempts, category=category, error_type=code)
+            attempt.set_attributes(fit(to_attributes(record)))
+            if fault is not None:
+                attempt.set_status(_FAILED)
+        attempt.end()
+
+    def _describe(self, span: Callable[[], CallSpan], *, ok: bool) -> str | None:
+        """Put the call's attributes on its span; return its ``error.type``."""
+        recording = self._span.is_recording()
+        if ok and not recording:
+            return None
+        record = span()
+        if recording:
+            attributes = fit(to_attributes(record))
+            if not self._owned:
+                # The framework's own words stand; ours are added.
+                theirs = getattr(self._span, "attributes", None) or {}
+                attributes = {key: value for key, value in attributes.items() if key not in theirs}
+            self._span.set_attributes(attributes)
+            if not ok:
+                self._span.set_status(_FAILED)
+            self._failures.link(self._span, record, ok=ok)
+        return record.error_type
+
+    def _count(self, error_type: str | None, *, ok: bool) -> None:
+        retried = self._attempts > 1
+        if ok:
+            outcome = "recovered" if retried else "ok"
+        else:
+            outcome = "failed_with_retry" if retried else "failed_without_retry"
+        self._signals.instruments.count_call(
+            self._tool,
+            self._service,
+            retry_outcome=outcome,
+            category=self._category,
+            error_type=None if ok else error_type or self._code or "_OTHER",
+            attempts=self._attempts,
+            duration=self._signals.clock() - self._begun,
+            context=self._context,
+        )

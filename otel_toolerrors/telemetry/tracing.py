@@ -1,0 +1,188 @@
+"""Who makes spans: one trace for a run, one for each of its calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import Token
+from threading import Lock
+from time import perf_counter
+from typing import Final
+
+from opentelemetry import context as otel_context
+from opentelemetry._logs import LoggerProvider
+from opentelemetry.context import Context
+from opentelemetry.metrics import MeterProvider
+from opentelemetry.trace import (
+    Span,
+    Status,
+    StatusCode,
+    TracerProvider,
+    format_trace_id,
+    get_current_span,
+    set_span_in_context,
+)
+
+from otel_toolerrors.vocabulary import CallSpan, Event, RunSpan, to_attributes
+
+from .call_trace import SILENT, CallTrace, Failures, RecordedCall
+from .context import is_foreign, restore, suppressed
+from .guard import fit, guarded, log
+from .instruments import UNKNOWN_TOOL
+from .signals import EventSignal, Signals, resolve
+
+_RUN: Final = otel_context.create_key("toolerrors-run")
+_ADOPTED: Final = otel_context.create_key("toolerrors-adopted")
+
+
+class Tracing:
+    """Makes the traces of runs.
+
+    ``None`` for a provider means the global one, looked up when it is first needed,
+    so that OpenTelemetry may be set up after this object is made. While there is
+    nothing but the API, a call costs a look-up and no attribute is built.
+    """
+
+    def __init__(
+        self,
+        tracer_provider: TracerProvider | None = None,
+        meter_provider: MeterProvider | None = None,
+        logger_provider: LoggerProvider | None = None,
+        *,
+        event_signal: EventSignal = "span",
+        clock: Callable[[], float] = perf_counter,
+    ) -> None:
+        self._tracer_provider = tracer_provider
+        self._meter_provider = meter_provider
+        self._logger_provider = logger_provider
+        self._event_signal = event_signal
+        self._clock = clock
+        self._signals: Signals | None = None
+        self._lock = Lock()
+
+    def start_run(self, agent: str | None) -> RunTrace:
+        """Open ``invoke_agent {agent}``, unless a framework's own span for it is current. Never raises."""
+        run = RunTrace(self)
+        run.begin(agent)
+        return run
+
+    def signals(self) -> Signals | None:
+        """Where telemetry goes; None while it goes nowhere."""
+        if self._signals is None:
+            providers = self._tracer_provider, self._meter_provider, self._logger_provider
+            signals = resolve(*providers, event_signal=self._event_signal, clock=self._clock)
+            with self._lock:  # two threads may have come here; one set of instruments is enough
+                if self._signals is None:
+                    self._signals = signals
+        return self._signals
+
+
+class RunTrace:
+    """The trace of one run. Its calls are its children, whichever thread or task makes them."""
+
+    def __init__(self, tracing: Tracing) -> None:
+        self._tracing = tracing
+        self._span: Span | None = None
+        self._owned = False
+        self._context: Context | None = None
+        self._token: Token[Context] | None = None
+        self._failures = Failures()
+
+    @property
+    def trace_id(self) -> str:
+        """32 hex digits, or empty if there is no tracer."""
+        context = self._span.get_span_context() if self._span is not None else None
+        return format_trace_id(context.trace_id) if context is not None and context.is_valid else ""
+
+    def drop(self, error: Exception) -> None:
+        """Count a failure of our own, if there is anything to count it with."""
+        try:
+            signals = self._tracing.signals()
+            if signals is not None:
+                signals.drop(error)
+        except Exception:  # noqa: BLE001 - a provider that cannot even be looked up
+            log.debug("telemetry dropped", exc_info=True)
+
+    @guarded
+    def begin(self, agent: str | None) -> None:
+        """Open or adopt the run's span and make it current here."""
+        signals = self._tracing.signals()
+        current = otel_context.get_current()
+        if signals is None or suppressed(current):
+            return
+        span = get_current_span(current)
+        if not is_foreign(span, RunSpan.OPERATION):
+            name = f"{RunSpan.OPERATION} {agent}" if agent else RunSpan.OPERATION
+            span = signals.tracer.start_span(name, current, attributes=_at_start(RunSpan.OPERATION, agent=agent))
+            self._owned = True
+        self._span = span
+        self._context = otel_context.set_value(_RUN, self, set_span_in_context(span, current))
+        self._token = otel_context.attach(self._context)
+
+    def start_call(self, tool: str, *, service: str, known: bool = True) -> CallTrace:
+        """Open ``execute_tool {tool}`` and make it current, or add to a framework's own span for it. Never raises.
+
+        ``known=False``: a model made the name up, so it must not become a label or a span's name.
+        """
+        try:
+            signals = self._tracing.signals()
+            if signals is None:
+                return SILENT
+            if known:
+                signals.instruments.register(tool)
+            else:
+                service = UNKNOWN_TOOL
+            return self._start_call(signals, tool, service)
+        except Exception as error:  # noqa: BLE001 - a fault of telemetry never changes a tool's result
+            self.drop(error)
+            return SILENT
+
+    def _start_call(self, signals: Signals, tool: str, service: str) -> CallTrace:
+        current = otel_context.get_current()
+        if suppressed(current):
+            return SILENT
+        span = get_current_span(current)
+        if span is not self._span and current.get(_ADOPTED) is not span and is_foreign(span, CallSpan.OPERATION):
+            context = otel_context.set_value(_ADOPTED, span, current)
+            return RecordedCall(self._failures, signals, span, context, owned=False, tool=tool, service=service)
+        # Threads and tasks that did not inherit the run's context get it all the same.
+        parent = current if self._context is None or current.get(_RUN) is self else self._context
+        name = f"{CallSpan.OPERATION} {signals.instruments.label(tool)}"
+        span = signals.tracer.start_span(name, parent, attributes=_at_start(CallSpan.OPERATION, tool=tool))
+        context = set_span_in_context(span, parent)
+        return RecordedCall(self._failures, signals, span, context, owned=True, tool=tool, service=service)
+
+    @guarded
+    def event(self, event: Event) -> None:
+        """Send an event of the run itself."""
+        signals = self._tracing.signals()
+        if signals is not None and self._span is not None and self._context is not None:
+            signals.emit(event, self._span, self._context)
+
+    @guarded
+    def end(self, span: Callable[[], RunSpan]) -> None:
+        """Describe the run and end its span if we made it; ``span`` is only called if somebody wants what it builds."""
+        run, self._span = self._span, None
+        if run is None:
+            return
+        try:
+            if run.is_recording():
+                self._describe(run, span())
+        finally:
+            if self._owned:
+                run.end()
+            if self._token is not None:
+                restore(self._token)
+
+    def _describe(self, run: Span, record: RunSpan) -> None:
+        attributes = fit(to_attributes(record))
+        if not self._owned:
+            attributes = {key: value for key, value in attributes.items() if key.startswith("toolerrors.")}
+        run.set_attributes(attributes)
+        if self._owned and record.error_type is not None:
+            run.set_status(Status(StatusCode.ERROR))
+
+
+def _at_start(operation: str, *, agent: str | None = None, tool: str | None = None) -> dict[str, str]:
+    """What a sampler may want to know; the rest is set at the end."""
+    known = {"gen_ai.operation.name": operation, "gen_ai.agent.name": agent, "gen_ai.tool.name": tool}
+    return {key: value for key, value in known.items() if value}
