@@ -1,0 +1,13 @@
+"""Traces to answers: read what the layer recorded, find what it got wrong, and tune the policy by replay.
+
+>>> from otel_toolerrors import analysis
+>>> traces = analysis.open("traces/")
+>>> traces.sql("from calls where outcome = 'recovered'").show()
+"""
+
+from __future__ import annotations
+
+from .sources import TraceSourceError
+from .traces import Ingested, Traces, open  # noqa: A004 - see traces.open
+
+__all__ = ["Ingested", "TraceSourceError", "Traces", "open"]

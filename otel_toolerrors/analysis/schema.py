@@ -1,0 +1,110 @@
+"""The tables that traces are read into, generated from the vocabulary.
+
+A column whose name holds a dot is an attribute under exactly that key:
+``spans."gen_ai.tool.name"``. Every key of the vocabulary has a column, as have
+the few foreign keys that tell of tool calls; what remains of a span's, an
+event's or a resource's attributes is in a ``MAP(VARCHAR, VARCHAR)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from otel_toolerrors.vocabulary import EVENTS, SPANS, attributes_of
+
+SQL_TYPES = {"string": "VARCHAR", "int": "BIGINT", "double": "DOUBLE", "boolean": "BOOLEAN"}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a base table."""
+
+    name: str
+    type: str
+
+    @property
+    def quoted(self) -> str:
+        """The name as SQL writes it."""
+        return f'"{self.name}"'
+
+
+def _vocabulary_columns(records: Iterable[type]) -> tuple[Column, ...]:
+    types = {attr.key: SQL_TYPES[attr.type] for record in records for attr in attributes_of(record).values()}
+    return tuple(Column(key, sql_type) for key, sql_type in types.items())
+
+
+def _strings(*keys: str) -> tuple[Column, ...]:
+    return tuple(Column(key, "VARCHAR") for key in keys)
+
+
+RESOURCE_ATTRIBUTES = _strings("service.name", "service.version", "service.instance.id", "deployment.environment.name")
+
+FOREIGN_SPAN_ATTRIBUTES = (
+    # What other instrumentations write on tool calls, where it differs from the GenAI conventions.
+    *_strings("gen_ai.tool.call.arguments"),
+    *_strings("openinference.span.kind", "tool.name", "input.value"),
+    *_strings("traceloop.span.kind", "traceloop.entity.name", "traceloop.entity.input"),
+    *_strings("tool_arguments"),
+    # Of the model's turns.
+    *_strings("gen_ai.request.model"),
+    Column("gen_ai.usage.input_tokens", "BIGINT"),
+    Column("gen_ai.usage.output_tokens", "BIGINT"),
+    Column("http.response.status_code", "BIGINT"),
+)
+FOREIGN_EVENT_ATTRIBUTES = _strings("exception.type", "exception.message")
+
+
+def _with_foreign(columns: tuple[Column, ...], foreign: tuple[Column, ...]) -> tuple[Column, ...]:
+    ours = {column.name for column in columns}
+    return columns + tuple(column for column in foreign if column.name not in ours)
+
+
+SPAN_ATTRIBUTES = _with_foreign(_vocabulary_columns(SPANS), FOREIGN_SPAN_ATTRIBUTES)
+EVENT_ATTRIBUTES = _with_foreign(_vocabulary_columns(EVENTS), FOREIGN_EVENT_ATTRIBUTES)
+
+ATTRIBUTE_MAP = "MAP(VARCHAR, VARCHAR)"
+
+SPANS_TABLE = (
+    Column("trace_id", "VARCHAR"),
+    Column("span_id", "VARCHAR"),
+    Column("parent_span_id", "VARCHAR"),
+    Column("name", "VARCHAR"),
+    Column("kind", "VARCHAR"),
+    Column("start_ns", "BIGINT"),
+    Column("end_ns", "BIGINT"),
+    Column("status", "VARCHAR"),
+    Column("status_message", "VARCHAR"),
+    Column("scope", "VARCHAR"),
+    *RESOURCE_ATTRIBUTES,
+    *SPAN_ATTRIBUTES,
+    Column("attributes", ATTRIBUTE_MAP),
+    Column("resource", ATTRIBUTE_MAP),
+)
+
+SPAN_EVENTS_TABLE = (
+    Column("trace_id", "VARCHAR"),
+    Column("span_id", "VARCHAR"),
+    Column("position", "INTEGER"),
+    Column("signal", "VARCHAR"),
+    Column("name", "VARCHAR"),
+    Column("ts_ns", "BIGINT"),
+    *EVENT_ATTRIBUTES,
+    Column("attributes", ATTRIBUTE_MAP),
+)
+
+QUARANTINE_TABLE = (
+    Column("path", "VARCHAR"),
+    Column("line", "BIGINT"),
+    Column("offset", "BIGINT"),
+    Column("reason", "VARCHAR"),
+    Column("head", "VARCHAR"),
+)
+
+TABLES = {"spans": SPANS_TABLE, "span_events": SPAN_EVENTS_TABLE, "quarantine": QUARANTINE_TABLE}
+
+
+def create_table(name: str, columns: Iterable[Column]) -> str:
+    """Render the statement that makes a base table where it is missing."""
+    rows = ",\n  ".join(f"{column.quoted} {column.type}" for column in columns)
+    return f"CREATE TABLE IF NOT EXISTS {name} (\n  {rows}\n)"
