@@ -41,7 +41,7 @@ types: $(VENV)/.dev  ## mypy --strict on the package and on the typing tests
 	@$(BIN)/mypy
 
 imports: $(VENV)/.dev  ## Who may import whom
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-logo
 
 contracts: imports  ## What we promise: imports, public names, docstrings, a core that needs no extra
 	@$(BIN)/pytest -m "not real" tests/house $(ARGS)
