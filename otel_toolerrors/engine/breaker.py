@@ -43,7 +43,7 @@ class _Bucket:
 class ServiceBreaker:
     """Breaker of one service, shared by all runs; safe under threads. Time is passed in."""
 
-    __slots__ = ("_buckets", "_generation", "_lock", "_opened", "_policy", "_probing", "_row", "_state", "name")
+    __slots__ = ("_buckets", "_generation", "_lock", "_opened", "_policy", "_probed", "_row", "_state", "name")
 
     def __init__(self, name: str, policy: BreakerPolicy) -> None:
         self.name = name
@@ -52,7 +52,7 @@ class ServiceBreaker:
         self._state: BreakerState = "closed"
         self._generation = 0
         self._opened = 0.0
-        self._probing = False
+        self._probed: float | None = None
         self._row = 0
         self._buckets: deque[_Bucket] = deque()
 
@@ -60,7 +60,7 @@ class ServiceBreaker:
     def state(self) -> BreakerState:
         """The state, control included."""
         control = self._policy.control
-        return control if control in ("forced_open", "disabled") else self._state  # type: ignore[return-value]
+        return control if control in ("forced_open", "disabled") else self._state
 
     def adopt(self, policy: BreakerPolicy) -> None:
         """Go on under another policy; state and counts are kept."""
@@ -78,12 +78,19 @@ class ServiceBreaker:
                 return Rejection("forced_open", None)
             if self._state == "open" and now >= self._opened + self._policy.cooldown:
                 self._move("half_open", "cooldown_over", report)
-            if self._state == "half_open" and not self._probing:
-                self._probing = True
+            if self._state == "half_open" and self._may_probe(now):
+                self._probed = now
                 return self._generation
             if self._state == "closed" or self._policy.control == "shadow":
                 return self._generation
-            return Rejection(self._state, max(0.0, self._opened + self._policy.cooldown - now))
+            since = self._opened if self._probed is None else self._probed
+            return Rejection(self._state, max(0.0, since + self._policy.cooldown - now))
+
+    def rejects(self, at: float) -> bool:
+        """Whether an attempt at that time would be rejected, as things stand."""
+        control = self._policy.control
+        resting = control == "auto" and self._state == "open" and at < self._opened + self._policy.cooldown
+        return control == "forced_open" or resting
 
     def record(self, ticket: int, *, ok: bool, seconds: float, now: float, report: Report) -> None:
         """Settle a ticket: the attempt reached the service, and the service was well or not."""
@@ -91,7 +98,6 @@ class ServiceBreaker:
             if ticket != self._generation or self._policy.control in ("disabled", "forced_open"):
                 return
             if self._state == "half_open":
-                self._probing = False
                 if ok:
                     self._move("closed", "probe_succeeded", report)
                 else:
@@ -104,8 +110,12 @@ class ServiceBreaker:
     def release(self, ticket: int) -> None:
         """Give a ticket back: the attempt says nothing about the service (cancelled, or refused before it was sent)."""
         with self._lock:
-            if ticket == self._generation and self._state == "half_open":
-                self._probing = False
+            if ticket == self._generation:
+                self._probed = None
+
+    def _may_probe(self, now: float) -> bool:
+        # A probe that never came back must not keep the breaker half-open for ever.
+        return self._probed is None or now >= self._probed + self._policy.cooldown
 
     def _count(self, ok: bool, seconds: float, now: float) -> None:  # noqa: FBT001 - private, one caller
         policy, buckets = self._policy, self._buckets
@@ -151,6 +161,6 @@ class ServiceBreaker:
         )  # fmt: skip
         self._state = to
         self._generation += 1
-        self._probing = False
+        self._probed = None
         self._row = 0
         self._buckets.clear()

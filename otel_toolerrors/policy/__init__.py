@@ -13,6 +13,7 @@ from .model import (
     ServicePolicy,
     SourcePolicy,
     SurfacePolicy,
+    Terminal,
     ToolPolicy,
 )
 from .rules import Declaration, ToolRules, resolve
@@ -29,6 +30,7 @@ __all__ = [
     "ServicePolicy",
     "SourcePolicy",
     "SurfacePolicy",
+    "Terminal",
     "ToolPolicy",
     "ToolRules",
     "load_policy",

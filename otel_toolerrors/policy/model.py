@@ -218,17 +218,18 @@ class Policy(_Section):
     def retry_for(self, tool: str, source: str) -> RetryPolicy:
         """Resolve the retry keys for one tool called from one source."""
         by_source, by_tool = self.sources.get(source), self.tools.get(tool)
-        return self.retry.overlaid(by_source and by_source.retry).overlaid(by_tool and by_tool.retry)
+        retry = self.retry.overlaid(by_source.retry if by_source else None)
+        return retry.overlaid(by_tool.retry if by_tool else None)
 
     def breaker_for(self, service: str) -> BreakerPolicy:
         """Resolve the breaker keys for one service."""
         own = self.services.get(service)
-        return self.breaker.overlaid(own and own.breaker)
+        return self.breaker.overlaid(own.breaker if own else None)
 
     def budget_for(self, service: str) -> BudgetPolicy:
         """Resolve the budget keys for one service."""
         own = self.services.get(service)
-        return self.budget.overlaid(own and own.budget)
+        return self.budget.overlaid(own.budget if own else None)
 
 
 def _sorted(value: Any) -> Any:

@@ -1,0 +1,124 @@
+"""The two drivers: they do what the engine asks and tell it what came of it.
+
+They differ in how they call and wait, and in nothing else. A control-flow
+exception (cancellation, an interrupt, a framework's signal) is never shown to
+the engine: its generator is closed, which settles breaker tickets and budget
+holds, and the exception goes on its way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from otel_toolerrors.faults import Fault
+
+from .actions import Action, Attempt, Decision, Done, Failed, Refresh, Reply, Sleep, Succeeded
+from .ladder import Climb
+from .observer import Observer
+
+Judge = Callable[[Attempt, Exception], Fault]
+"""Classifies what an attempt raised."""
+
+Inspect = Callable[[Attempt, Any], Fault | None]
+"""Looks for an error in what an attempt returned; None: it is a good value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """What a driver needs to act, injected: nothing here is global."""
+
+    clock: Callable[[], float]
+    judge: Judge
+    inspect: Inspect
+    is_control_flow: Callable[[BaseException], bool]
+    observer: Observer
+
+
+@dataclass(frozen=True, slots=True)
+class SyncHands:
+    """How a sync driver calls, waits and refreshes."""
+
+    call: Callable[[Attempt], Any]
+    sleep: Callable[[float], None]
+    refresh: Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class AsyncHands:
+    """How an async driver calls, waits and refreshes."""
+
+    call: Callable[[Attempt], Awaitable[Any]]
+    sleep: Callable[[float], Awaitable[None]]
+    refresh: Callable[[str], Awaitable[bool]]
+
+
+def drive(climb: Climb, hands: Hands, do: SyncHands) -> Decision:
+    """Run a climb to its decision, blocking."""
+    try:
+        action = next(climb)
+        while True:
+            action = climb.send(_act(action, hands, do))
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+    finally:
+        climb.close()
+
+
+async def adrive(climb: Climb, hands: Hands, do: AsyncHands) -> Decision:
+    """Run a climb to its decision in the current task."""
+    try:
+        action = next(climb)
+        while True:
+            action = climb.send(await _aact(action, hands, do))
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+    finally:
+        climb.close()
+
+
+def _act(action: Action, hands: Hands, do: SyncHands) -> Reply:
+    match action:
+        case Attempt():
+            hands.observer.attempt_started(action.tool, action.number)
+            try:
+                value = do.call(action)
+            except Exception as error:
+                return _raised(action, error, hands)
+            return _returned(action, value, hands)
+        case Sleep():
+            do.sleep(action.seconds)
+            return Done(hands.clock())
+        case Refresh():
+            return Done(hands.clock(), do.refresh(action.credential))
+
+
+async def _aact(action: Action, hands: Hands, do: AsyncHands) -> Reply:
+    match action:
+        case Attempt():
+            hands.observer.attempt_started(action.tool, action.number)
+            try:
+                value = await do.call(action)
+            except Exception as error:
+                return _raised(action, error, hands)
+            return _returned(action, value, hands)
+        case Sleep():
+            await do.sleep(action.seconds)
+            return Done(hands.clock())
+        case Refresh():
+            return Done(hands.clock(), await do.refresh(action.credential))
+
+
+def _raised(attempt: Attempt, error: Exception, hands: Hands) -> Reply:
+    if hands.is_control_flow(error):
+        raise error
+    fault = hands.judge(attempt, error)
+    hands.observer.attempt_ended(fault)
+    return Failed(hands.clock(), fault)
+
+
+def _returned(attempt: Attempt, value: Any, hands: Hands) -> Reply:
+    fault = hands.inspect(attempt, value)
+    hands.observer.attempt_ended(fault)
+    return Succeeded(hands.clock(), value) if fault is None else Failed(hands.clock(), fault)

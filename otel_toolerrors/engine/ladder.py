@@ -1,0 +1,141 @@
+"""The escalation ladder: retry, fall back, degrade, surface or stop. Sans-IO.
+
+`climb` is a generator. It yields what it wants done (`Attempt`, `Sleep`,
+`Refresh`), is sent what came of it (`Succeeded`, `Failed`, `Done`), and returns
+a `Decision`. It reads no clock, calls no tool and knows no telemetry: the sync
+and async drivers, replay and simulation all run this code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from otel_toolerrors.faults import Fault
+from otel_toolerrors.policy import Fallback, Terminal, ToolRules
+from otel_toolerrors.vocabulary import BreakerMoved, FallbackUsed, RunStopped, StopReason, ToolDegraded
+
+from .actions import Action, Call, Decision, Reply, Succeeded
+from .attempts import Attempts
+from .breaker import Rejection
+from .retry import may_have_happened
+from .run import Stop
+from .surroundings import Surroundings
+
+Climb = Generator[Action, Reply, Decision]
+
+_ANSWERS = frozenset({"validation", "not_found"})
+"""Faults that answer the model: it can act on them, so nothing stands in for them."""
+
+_TERMINAL: dict[str, Terminal] = {
+    "permission": "permission",
+    "transient": "exhausted",
+    "rate_limited": "exhausted",
+    "permanent": "permanent",
+}
+
+
+def climb(call: Call, rules: ToolRules, around: Surroundings, now: float) -> Climb:
+    """Decide one logical call that begins at ``now``."""
+    if around.run.stopped is not None:
+        return Decision(kind="cancelled", stop=around.run.stopped.reason)
+    attempts = Attempts(call, rules, around, now)
+    settled = yield from attempts.retry()
+    if isinstance(settled, Succeeded):
+        return _succeed(attempts, settled.value)
+    decision = (yield from _stand_in(attempts, settled)) or _degrade(attempts, settled) or _fail(attempts, settled)
+    return replace(decision, attempts=len(attempts.tried), tried=tuple(attempts.tried), refusal=attempts.refused)
+
+
+def _succeed(attempts: Attempts, value: Any) -> Decision:
+    around, rules = attempts.around, attempts.rules
+    around.run.succeeded(rules.tool)
+    if rules.cache_ttl is not None:
+        around.cache.keep(attempts.call.target, value, attempts.now)
+    tried = attempts.tried
+    return Decision(kind="ok", value=value, fault=attempts.last_fault, attempts=len(tried), tried=tuple(tried))
+
+
+def _stand_in(attempts: Attempts, fault: Fault) -> Generator[Action, Reply, Decision | None]:
+    """Rung 2: another tool, then the last good result. Never after a write that may have happened."""
+    if fault.category in _ANSWERS or fault.category == "permission" or may_have_happened(fault):
+        return None
+    around, call = attempts.around, attempts.call
+    for fallback in attempts.rules.fallback:
+        rules = around.rules_for(fallback.tool)
+        if rules is None or fallback.tool in around.run.degraded:
+            continue
+        service = around.services.get(rules.service)
+        reply = yield from attempts.attempt(rules, service, _adapt(fallback, call.arguments))
+        if isinstance(reply, Rejection):
+            continue
+        good = isinstance(reply, Succeeded)
+        attempts.emit(_used(attempts, fallback.tool, fault, good, fallback.quality))
+        if isinstance(reply, Succeeded):
+            return _stood_in(attempts, reply.value, fault, fallback.tool, fallback.quality)
+        if may_have_happened(reply):  # the model must hear of this one, and nothing else may be tried
+            return _fail(attempts, reply)
+    return _recall(attempts, fault)
+
+
+def _recall(attempts: Attempts, fault: Fault) -> Decision | None:
+    ttl, around = attempts.rules.cache_ttl, attempts.around
+    kept = None if ttl is None else around.cache.recall(attempts.call.target, ttl, attempts.now)
+    if kept is None:
+        return None
+    attempts.emit(_used(attempts, "cache", fault, True, "stale", kept.age))
+    return replace(_stood_in(attempts, kept.value, fault, "cache", "stale"), age=kept.age)
+
+
+def _used(
+    attempts: Attempts, fallback: str, fault: Fault, good: bool, quality: str | None, age: float | None = None  # noqa: FBT001
+) -> FallbackUsed:
+    return FallbackUsed(
+        tool=attempts.rules.tool, fallback=fallback, succeeded=good, code=fault.code, quality=quality, age=age
+    )
+
+
+def _stood_in(attempts: Attempts, value: Any, fault: Fault, fallback: str, quality: str | None) -> Decision:
+    attempts.around.run.succeeded(attempts.rules.tool)
+    return Decision(kind="ok", value=value, fault=fault, fallback=fallback, quality=quality)
+
+
+def _adapt(fallback: Fallback, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in arguments.items() if name not in fallback.drop}
+    return {fallback.arguments.get(name, name): value for name, value in kept.items()}
+
+
+def _degrade(attempts: Attempts, fault: Fault) -> Decision | None:
+    """Rung 3: do without an optional tool for the rest of the run."""
+    if not attempts.rules.optional or fault.category in _ANSWERS or may_have_happened(fault):
+        return None
+    if attempts.around.run.degrade(attempts.rules.tool):
+        attempts.emit(ToolDegraded(tool=attempts.rules.tool, code=fault.code))
+    return Decision(kind="degraded", fault=fault)
+
+
+def _fail(attempts: Attempts, fault: Fault) -> Decision:
+    """Rung 4: tell the model, or stop the run."""
+    run, rules = attempts.around.run, attempts.rules
+    reason = _stop_reason(fault, rules)
+    if reason is None:
+        row, reason = run.failed(rules.tool, attempts.call.target, fault)
+        if reason == "run_breaker":
+            attempts.emit(
+                BreakerMoved(
+                    breaker="run", name=rules.tool, from_state="closed", to_state="open", reason="consecutive",
+                    failures=row, calls=row,
+                )
+            )  # fmt: skip
+    if reason is None:
+        return Decision(kind="surfaced", fault=fault)
+    if run.stop(Stop(reason, rules.tool, fault)):
+        attempts.emit(RunStopped(tool=rules.tool, reason=reason, category=fault.category, code=fault.code))
+    return Decision(kind="stopped", fault=fault, stop=reason)
+
+
+def _stop_reason(fault: Fault, rules: ToolRules) -> StopReason | None:
+    """Give the reason why this fault ends the run, if the policy says that it does (S0)."""
+    reason = _TERMINAL.get(fault.category)
+    return reason if reason in rules.run.stop_on else None
