@@ -62,12 +62,12 @@ bench: $(VENV)/.dev  ## Benchmarks: ratios against a named baseline of the same 
 notebooks: $(VENV)/.dev  ## Run the notebooks
 	@$(BIN)/pytest --nbmake notebooks $(ARGS)
 
-mutation: $(VENV)/.mutation  ## Mutation tests of the core (long)
+mutation: $(VENV)/.upkeep  ## Mutation tests of the core (long)
 	@$(BIN)/mutmut run $(ARGS)
 	@$(BIN)/mutmut results
 
-constraints: $(VENV)/.dev  ## Resolve every version anew
-	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade --extra dev --extra mutation \
+constraints: $(VENV)/.upkeep  ## Resolve every version anew
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade --extra dev --extra upkeep \
 	    --no-annotate --no-header pyproject.toml --output-file constraints.txt
 
 clean:  ## Remove what was installed, built or cached here
