@@ -8,9 +8,10 @@ from .breaker import Rejection, ServiceBreaker
 from .budget import RetryBudget
 from .cache import ResultCache
 from .driver import AsyncHands, Hands, SyncHands, adrive, drive
-from .ladder import Climb, climb
+from .ladder import Climb, climb, fail
 from .observer import Observer, Silence
 from .pacing import Pacer
+from .reports import classified
 from .run import Denials, Failure, RunState, Stop
 from .services import Service, Services
 from .surroundings import Surroundings
@@ -47,5 +48,7 @@ __all__ = [
     "adrive",
     "backoff",
     "climb",
+    "classified",
     "drive",
+    "fail",
 ]

@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from otel_toolerrors.faults import Fault
 from otel_toolerrors.vocabulary import OutcomeKind, RefusalReason, StopReason
 
 
-@dataclass(frozen=True, slots=True)
 class Call:
     """One logical call, as the model asked for it."""
 
-    tool: str
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    key: str | None = None
-    """Idempotency key: the same on every attempt."""
-    target: str = ""
-    """Keyed digest of tool and arguments: names the call without telling what it says."""
+    __slots__ = ("_target", "arguments", "key", "tool")
+
+    def __init__(
+        self, tool: str, arguments: Mapping[str, Any], target: str | Callable[[], str] = "", *, key: str | None = None
+    ) -> None:
+        self.tool = tool
+        self.arguments = arguments
+        self.key = key
+        """Idempotency key: the same on every attempt."""
+        self._target = target
+
+    @property
+    def target(self) -> str:
+        """Keyed digest of tool and arguments: names the call without telling what it says. Made when first asked for."""
+        if not isinstance(self._target, str):
+            self._target = self._target()
+        return self._target
 
 
-@dataclass(frozen=True, slots=True)
+# Attempt, Succeeded and Decision are made on every call that works; freezing them would triple their price.
+
+
+@dataclass(slots=True)
 class Attempt:
     """Call the tool once; reply with `Succeeded` or `Failed`."""
 
@@ -50,7 +63,7 @@ class Refresh:
 Action = Attempt | Sleep | Refresh
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Succeeded:
     """The attempt returned."""
 
@@ -77,7 +90,7 @@ class Done:
 Reply = Succeeded | Failed | Done
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Decision:
     """How the call ended, before anyone puts it into words."""
 
@@ -88,6 +101,8 @@ class Decision:
     attempts: int = 0
     tried: tuple[str, ...] = ()
     """Every tool that was called, in order, one name per attempt."""
+    failures: int = 0
+    """Surfaced failures of this tool in a row, this one included."""
     refusal: RefusalReason | None = None
     """Why the last failure was not repeated."""
     stop: StopReason | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
 from otel_toolerrors.faults import Fault
@@ -28,6 +28,7 @@ from .services import Service
 from .surroundings import Surroundings
 
 UNAUTHORIZED = 401
+Emit = Callable[[Event], None]
 
 _WELL: dict[str, bool | None] = {
     "transient": False,
@@ -44,12 +45,13 @@ Settled = Generator[Action, Reply, Succeeded | Fault]
 class Attempts:
     """Makes the attempts of one call and keeps count of them. Time comes in with the replies."""
 
-    __slots__ = ("around", "call", "deadline", "last_fault", "now", "refused", "rules", "service", "tried")
+    __slots__ = ("_emit", "around", "call", "deadline", "last_fault", "now", "refused", "rules", "service", "tried")
 
-    def __init__(self, call: Call, rules: ToolRules, around: Surroundings, now: float) -> None:
+    def __init__(self, call: Call, rules: ToolRules, around: Surroundings, now: float, emit: Emit) -> None:
         self.call = call
         self.rules = rules
         self.around = around
+        self._emit = emit
         self.service: Service = around.services.get(rules.service)
         self.now = now
         self.deadline = now + (rules.retry.persistent_cap if rules.retry.persistent else rules.retry.total_timeout)
@@ -121,12 +123,13 @@ class Attempts:
     def emit(self, *events: Event) -> None:
         """Report."""
         for event in events:
-            self.around.emit(event)
+            self._emit(event)
 
     def _admit(self, rules: ToolRules, service: Service) -> int | Rejection:
         moves: list[BreakerMoved] = []
         ticket = service.breaker.admit(self.now, moves.append)
-        self.emit(*moves)
+        if moves:
+            self.emit(*moves)
         if isinstance(ticket, Rejection):
             self.emit(
                 BreakerRejected(
@@ -142,7 +145,8 @@ class Attempts:
             return
         moves: list[BreakerMoved] = []
         service.breaker.record(ticket, ok=well, seconds=self.now - began, now=self.now, report=moves.append)
-        self.emit(*moves)
+        if moves:
+            self.emit(*moves)
 
     def _pace(self) -> Generator[Action, Reply, Fault | None]:
         """Wait with everybody else after a rate limit; a fault if this call may not wait that long."""

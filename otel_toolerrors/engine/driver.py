@@ -33,7 +33,6 @@ class Hands:
     judge: Judge
     inspect: Inspect
     is_control_flow: Callable[[BaseException], bool]
-    observer: Observer
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +53,19 @@ class AsyncHands:
     refresh: Callable[[str], Awaitable[bool]]
 
 
-def drive(climb: Climb, hands: Hands, do: SyncHands) -> Decision:
+def drive(climb: Climb, hands: Hands, do: SyncHands, observer: Observer) -> Decision:
     """Run a climb to its decision, blocking."""
     try:
         action = next(climb)
         while True:
-            action = climb.send(_act(action, hands, do))
+            action = climb.send(_act(action, hands, do, observer))
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
     finally:
         climb.close()
 
 
-async def adrive(climb: Climb, hands: Hands, do: AsyncHands) -> Decision:
+async def adrive(climb: Climb, hands: Hands, do: AsyncHands, observer: Observer) -> Decision:
     """Run a climb to its decision in the current task."""
     try:
         action = next(climb)
@@ -78,15 +77,15 @@ async def adrive(climb: Climb, hands: Hands, do: AsyncHands) -> Decision:
         climb.close()
 
 
-def _act(action: Action, hands: Hands, do: SyncHands) -> Reply:
+def _act(action: Action, hands: Hands, do: SyncHands, observer: Observer) -> Reply:
     match action:
         case Attempt():
-            hands.observer.attempt_started(action.tool, action.number)
+            observer.attempt_started(action.tool, action.number)
             try:
                 value = do.call(action)
             except Exception as error:
-                return _raised(action, error, hands)
-            return _returned(action, value, hands)
+                return _raised(action, error, hands, observer)
+            return _returned(action, value, hands, observer)
         case Sleep():
             do.sleep(action.seconds)
             return Done(hands.clock())
@@ -94,15 +93,15 @@ def _act(action: Action, hands: Hands, do: SyncHands) -> Reply:
             return Done(hands.clock(), do.refresh(action.credential))
 
 
-async def _aact(action: Action, hands: Hands, do: AsyncHands) -> Reply:
+async def _aact(action: Action, hands: Hands, do: AsyncHands, observer: Observer) -> Reply:
     match action:
         case Attempt():
-            hands.observer.attempt_started(action.tool, action.number)
+            observer.attempt_started(action.tool, action.number)
             try:
                 value = await do.call(action)
             except Exception as error:
-                return _raised(action, error, hands)
-            return _returned(action, value, hands)
+                return _raised(action, error, hands, observer)
+            return _returned(action, value, hands, observer)
         case Sleep():
             await do.sleep(action.seconds)
             return Done(hands.clock())
@@ -110,15 +109,15 @@ async def _aact(action: Action, hands: Hands, do: AsyncHands) -> Reply:
             return Done(hands.clock(), await do.refresh(action.credential))
 
 
-def _raised(attempt: Attempt, error: Exception, hands: Hands) -> Reply:
+def _raised(attempt: Attempt, error: Exception, hands: Hands, observer: Observer) -> Reply:
     if hands.is_control_flow(error):
         raise error
     fault = hands.judge(attempt, error)
-    hands.observer.attempt_ended(fault)
+    observer.attempt_ended(fault)
     return Failed(hands.clock(), fault)
 
 
-def _returned(attempt: Attempt, value: Any, hands: Hands) -> Reply:
+def _returned(attempt: Attempt, value: Any, hands: Hands, observer: Observer) -> Reply:
     fault = hands.inspect(attempt, value)
-    hands.observer.attempt_ended(fault)
+    observer.attempt_ended(fault)
     return Succeeded(hands.clock(), value) if fault is None else Failed(hands.clock(), fault)

@@ -17,7 +17,7 @@ from otel_toolerrors.policy import Fallback, Terminal, ToolRules
 from otel_toolerrors.vocabulary import BreakerMoved, FallbackUsed, RunStopped, StopReason, ToolDegraded
 
 from .actions import Action, Call, Decision, Reply, Succeeded
-from .attempts import Attempts
+from .attempts import Attempts, Emit
 from .breaker import Rejection
 from .retry import may_have_happened
 from .run import Stop
@@ -36,15 +36,15 @@ _TERMINAL: dict[str, Terminal] = {
 }
 
 
-def climb(call: Call, rules: ToolRules, around: Surroundings, now: float) -> Climb:
-    """Decide one logical call that begins at ``now``."""
+def climb(call: Call, rules: ToolRules, around: Surroundings, now: float, emit: Emit) -> Climb:
+    """Decide one logical call that begins at ``now``; ``emit`` is told of every decision on the way."""
     if around.run.stopped is not None:
         return Decision(kind="cancelled", stop=around.run.stopped.reason)
-    attempts = Attempts(call, rules, around, now)
+    attempts = Attempts(call, rules, around, now, emit)
     settled = yield from attempts.retry()
     if isinstance(settled, Succeeded):
         return _succeed(attempts, settled.value)
-    decision = (yield from _stand_in(attempts, settled)) or _degrade(attempts, settled) or _fail(attempts, settled)
+    decision = (yield from _stand_in(attempts, settled)) or _degrade(attempts, settled) or fail(call, rules, around, settled, emit)
     return replace(decision, attempts=len(attempts.tried), tried=tuple(attempts.tried), refusal=attempts.refused)
 
 
@@ -75,7 +75,7 @@ def _stand_in(attempts: Attempts, fault: Fault) -> Generator[Action, Reply, Deci
         if isinstance(reply, Succeeded):
             return _stood_in(attempts, reply.value, fault, fallback.tool, fallback.quality)
         if may_have_happened(reply):  # the model must hear of this one, and nothing else may be tried
-            return _fail(attempts, reply)
+            return fail(call, attempts.rules, around, reply, attempts.emit)
     return _recall(attempts, fault)
 
 
@@ -115,24 +115,24 @@ def _degrade(attempts: Attempts, fault: Fault) -> Decision | None:
     return Decision(kind="degraded", fault=fault)
 
 
-def _fail(attempts: Attempts, fault: Fault) -> Decision:
-    """Rung 4: tell the model, or stop the run."""
-    run, rules = attempts.around.run, attempts.rules
+def fail(call: Call, rules: ToolRules, around: Surroundings, fault: Fault, emit: Emit) -> Decision:
+    """Rung 4: tell the model, or stop the run. Also for a call that could not be made at all."""
+    run, row = around.run, 0
     reason = _stop_reason(fault, rules)
     if reason is None:
-        row, reason = run.failed(rules.tool, attempts.call.target, fault)
+        row, reason = run.failed(call.tool, call.target, fault)
         if reason == "run_breaker":
-            attempts.emit(
+            emit(
                 BreakerMoved(
-                    breaker="run", name=rules.tool, from_state="closed", to_state="open", reason="consecutive",
+                    breaker="run", name=call.tool, from_state="closed", to_state="open", reason="consecutive",
                     failures=row, calls=row,
                 )
             )  # fmt: skip
     if reason is None:
-        return Decision(kind="surfaced", fault=fault)
-    if run.stop(Stop(reason, rules.tool, fault)):
-        attempts.emit(RunStopped(tool=rules.tool, reason=reason, category=fault.category, code=fault.code))
-    return Decision(kind="stopped", fault=fault, stop=reason)
+        return Decision(kind="surfaced", fault=fault, failures=row)
+    if run.stop(Stop(reason, call.tool, fault)):
+        emit(RunStopped(tool=call.tool, reason=reason, category=fault.category, code=fault.code))
+    return Decision(kind="stopped", fault=fault, failures=row, stop=reason)
 
 
 def _stop_reason(fault: Fault, rules: ToolRules) -> StopReason | None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from random import Random
 
 from otel_toolerrors.policy import ToolRules
-from otel_toolerrors.vocabulary import Event
 
 from .cache import ResultCache
 from .run import RunState
@@ -16,12 +15,11 @@ from .services import Services
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The run it belongs to, the services it uses, and who listens."""
+    """The run it belongs to, and what it shares with others."""
 
     run: RunState
     services: Services
     random: Random
-    emit: Callable[[Event], None]
     rules_for: Callable[[str], ToolRules | None]
     """Rules of a fallback tool; None if there is no such tool."""
     cache: ResultCache
