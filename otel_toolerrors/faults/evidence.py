@@ -1,0 +1,113 @@
+"""One exception, read once: what of it may tell, as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from .fault import Signal, Strength
+from .reading import attribute, attribute_names, instance_dict, is_exception, text
+from .rules import Rule
+
+STATUS_NAMES = ("status_code", "http_status", "http_status_code", "http_code", "status", "response_status", "statuscode", "response_code")
+CODE_NAMES = (
+    "code", "error_code", "errorcode", "err_code", "error", "error_type", "type", "reason", "status", "kind", "error_name",
+    "grpc_status_code", "sqlite_errorname", "code_name", "codename", "title", "verify_message", "result", "description", "errtype", "exit_reason",
+)  # fmt: skip
+SQLSTATE_NAMES = ("sqlstate", "pgcode")
+RESPONSE_NAMES = ("response", "resp", "meta", "raw_response", "http_response", "res", "_response")
+BODY_NAMES = ("body", "json_body", "error_body", "data", "details", "error_details", "error", "errors", "content", "response_body", "response_text", "error_response", "error_data", "payload")
+HEADER_NAMES = ("headers", "response_headers", "hdrs", "http_headers")
+NESTED_NAMES = ("reason", "orig", "original_exception", "original_error", "last_exception", "inner_exception", "inner", "exc", "exception", "error", "errors", "cause", "wrapped", "parent", "last_error", "original", "os_error", "underlying", "last_exc", "root_cause")
+NUMBER_NAMES = ("errno", "winerror", "returncode", "exit_code", "exit_status", "smtp_code", "rcvd", "last_attempt", "exceptions", "phase", "retry_after", "retry_after_ms", "retry_after_seconds", "seconds", "stderr", "output", "details", "retriable", "retryable", "is_retryable", "should_retry", "temporary", "can_retry", "http_response_code", "error_labels", "_error_labels")
+
+_READ = frozenset((*STATUS_NAMES, *CODE_NAMES, *SQLSTATE_NAMES, *RESPONSE_NAMES, *BODY_NAMES, *HEADER_NAMES, *NESTED_NAMES, *NUMBER_NAMES))
+_PROFILE_LIMIT = 4_096
+
+
+@dataclass(slots=True)
+class Hit:
+    """A rule that a signal matched."""
+
+    signal: Signal
+    observed: str
+    rule: Rule
+    strength: Strength
+
+
+class Profile(NamedTuple):
+    """What all exceptions of one class have in common."""
+
+    qualified: str
+    names: tuple[tuple[str, str], ...]
+    """(module, name) of the class and its bases, up to Exception."""
+    readable: tuple[str, ...]
+    """Attributes worth reading that come from the class."""
+    plain: bool
+    """Whether the class is a builtin or a bare Exception subclass without a name of its own."""
+
+
+_profiles: dict[type, Profile] = {}
+
+
+def profile(kind: type) -> Profile:
+    """The class's profile, cached."""
+    try:
+        return _profiles[kind]
+    except KeyError:
+        pass
+    names = tuple((str(base.__module__), base.__qualname__.rpartition(".")[2]) for base in kind.__mro__ if base not in (object, BaseException, Exception))
+    defined = attribute_names(kind) - {"args", "add_note"}
+    dynamic = "__getattr__" in defined or "__getattribute__" in defined - {"__getattribute__"}
+    readable = tuple(sorted(_READ if dynamic else _READ & defined))
+    found = Profile(_qualified(kind), names, readable, kind.__module__ == "builtins")
+    if len(_profiles) >= _PROFILE_LIMIT:
+        _profiles.clear()
+    _profiles[kind] = found
+    return found
+
+
+def _qualified(kind: type) -> str:
+    module = str(kind.__module__)
+    return kind.__qualname__ if module == "builtins" else f"{module}.{kind.__qualname__}"
+
+
+class Evidence:
+    """What one exception carries, without its causes."""
+
+    __slots__ = ("_text", "attrs", "exc", "kind", "profile")
+
+    def __init__(self, exc: BaseException) -> None:
+        """Read every attribute that may tell something, once."""
+        self.exc = exc
+        self.kind = type(exc)
+        self.profile = profile(self.kind)
+        attrs = {}
+        for name in self.profile.readable:
+            value = attribute(exc, name)
+            if value is not None:
+                attrs[name] = value
+        own = instance_dict(exc)
+        if own:
+            for name, value in own.items():
+                if name in _READ and value is not None:
+                    attrs[name] = value
+        self.attrs: dict[str, Any] = attrs
+        self._text: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The exception's own text, bounded."""
+        if self._text is None:
+            self._text = text(self.exc)
+        return self._text
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """``exc.args``, or an empty tuple."""
+        args = attribute(self.exc, "args")
+        return args if type(args) is tuple else ()
+
+    def responses(self) -> list[Any]:
+        """Objects that stand for the server's answer."""
+        return [r for name in RESPONSE_NAMES if (r := self.attrs.get(name)) is not None and not is_exception(r)]
