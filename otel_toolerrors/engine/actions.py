@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from otel_toolerrors.faults import Fault
-from otel_toolerrors.vocabulary import OutcomeKind, RefusalReason, StopReason
+from otel_toolerrors.vocabulary import Effects, OutcomeKind, RefusalReason, StopReason
 
 
 class Call:
@@ -42,6 +42,7 @@ class Attempt:
     tool: str
     number: int
     arguments: Mapping[str, Any]
+    effects: Effects
     timeout: float | None
     """Seconds; None for no limit."""
 

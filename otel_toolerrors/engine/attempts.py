@@ -104,7 +104,7 @@ class Attempts:
         self.tried.append(rules.tool)
         began, reply = self.now, None
         try:
-            reply = yield Attempt(rules.tool, len(self.tried), arguments, rules.retry.attempt_timeout)
+            reply = yield Attempt(rules.tool, len(self.tried), arguments, rules.effects, rules.retry.attempt_timeout)
         finally:
             if reply is None:  # cancelled: says nothing about the service
                 service.breaker.release(ticket)

@@ -70,7 +70,7 @@ async def adrive(climb: Climb, hands: Hands, do: AsyncHands, observer: Observer)
     try:
         action = next(climb)
         while True:
-            action = climb.send(await _aact(action, hands, do))
+            action = climb.send(await _aact(action, hands, do, observer))
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
     finally:

@@ -133,6 +133,8 @@ class SurfacePolicy(_Section):
     """Suggestions shown. Source: S2; the number is ours."""
     held_out: Share = 0.0
     """Share of runs that get the bare error, so that the effect of context can be measured. Source: ours."""
+    stale: Literal["drop", "show"] = "drop"
+    """What happens to a suggestion that names a tool which the run does not offer. Source: S2; dropping is ours."""
     near_limit: Annotated[int, Field(ge=0)] = 4_000
     """Below this many tokens left in the window, context shrinks and then goes. Source: S2; the number is ours."""
     systemic_operations: Count = 3

@@ -227,6 +227,10 @@ class ErrorSurfaced:
         "toolerrors.suggestion.ids", "Ids of the suggestions shown, comma-separated.", "not-found.search-first",
         default=None,
     )  # fmt: skip
+    dropped_suggestions: str | None = attribute(
+        "toolerrors.suggestion.dropped", "Ids of suggestions left out because they name a tool that is not offered.",
+        "config.use-find", default=None,
+    )  # fmt: skip
     suggested_tools: str | None = attribute(
         "toolerrors.suggestion.tools", "Tools that they name, comma-separated.", "list_files,search", default=None
     )

@@ -1,0 +1,93 @@
+"""How the drivers act for a run: call, wait, refresh, judge."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextvars import copy_context
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+from otel_toolerrors.engine import AsyncHands, Attempt, Hands, RunState, Surroundings, SyncHands
+from otel_toolerrors.faults import Fault, classify, classify_result, is_control_flow
+from otel_toolerrors.policy import ToolRules
+
+from .credentials import Refreshes
+from .tools import Tool
+
+if TYPE_CHECKING:
+    from .calling import Calling
+    from .layer import RecoveryLayer
+
+
+class RunHands:
+    """What all calls of one run share; made once."""
+
+    def __init__(self, layer: RecoveryLayer, refreshes: Refreshes, state: RunState) -> None:
+        self._layer = layer
+        self._refreshes = refreshes
+        self.around = Surroundings(state, layer.services, layer.random, self._rules_for, layer.cache)
+        self.common = Hands(layer.clock, self._judge, self._inspect, is_control_flow)
+
+    def sync(self, calling: Calling) -> SyncHands:
+        """Hands for one sync call."""
+        return SyncHands(self._caller(calling, _call), self._layer.sleep, self._refreshes.refresh)
+
+    def asynchronous(self, calling: Calling) -> AsyncHands:
+        """Hands for one async call."""
+        return AsyncHands(self._caller(calling, _acall), self._layer.asleep, self._refreshes.arefresh)
+
+    def _caller(self, calling: Calling, call: Callable[[Tool, Attempt], Any]) -> Callable[[Attempt], Any]:
+        own, name = calling.tool, calling.name
+
+        def attempt(action: Attempt) -> Any:
+            tool = own if action.tool == name and own is not None else self._layer.tools[action.tool]
+            return call(tool, action)
+
+        return attempt
+
+    def _rules_for(self, name: str) -> ToolRules | None:
+        tool = self._layer.tools.get(name)
+        return None if tool is None else self._layer.rules_for(name, tool.declared, "fallback")
+
+    def _judge(self, attempt: Attempt, error: Exception) -> Fault:
+        return classify(error, effects=attempt.effects, rules=self._layer.fault_rules)
+
+    def _inspect(self, attempt: Attempt, value: Any) -> Fault | None:
+        tool = self._layer.tools.get(attempt.tool)
+        if tool is None or tool.in_band is False:
+            return None
+        if callable(tool.in_band) and not tool.in_band(value):
+            return None
+        return classify_result(value, effects=attempt.effects, rules=self._layer.fault_rules)
+
+
+def _call(tool: Tool, attempt: Attempt) -> Any:
+    if attempt.timeout is None:
+        return tool.function(**attempt.arguments)
+    return _call_in_time(tool, attempt, attempt.timeout)
+
+
+def _call_in_time(tool: Tool, attempt: Attempt, timeout: float) -> Any:
+    """Call in a thread of its own. A thread cannot be stopped: after the timeout it runs on, and may still commit."""
+    result: Future[Any] = Future()
+    context = copy_context()
+
+    def work() -> None:
+        try:
+            result.set_result(context.run(tool.function, **attempt.arguments))
+        except BaseException as error:  # noqa: BLE001 - handed to the caller, whatever it is
+            result.set_exception(error)
+
+    Thread(target=work, name=f"toolerrors-{tool.name}", daemon=True).start()
+    return result.result(timeout)
+
+
+async def _acall(tool: Tool, attempt: Attempt) -> Any:
+    async with asyncio.timeout(attempt.timeout):
+        if tool.is_async:
+            return await tool.function(**attempt.arguments)
+        value = await asyncio.to_thread(tool.function, **attempt.arguments)
+        return await value if inspect.isawaitable(value) else value

@@ -1,0 +1,193 @@
+"""The front door: a recovery layer around the tools of an agent."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from random import Random, SystemRandom
+from typing import Any, ParamSpec, TypeVar, overload
+
+from opentelemetry.trace import TracerProvider
+
+from otel_toolerrors.engine import ResultCache, Services
+from otel_toolerrors.faults import Rule
+from otel_toolerrors.policy import Declaration, Policy, ToolRules, load_policy, resolve
+from otel_toolerrors.surface import Catalog, RecoveryPacket, default_catalog, estimate_tokens
+from otel_toolerrors.telemetry import Tracing
+from otel_toolerrors.vocabulary import Effects, Event
+
+from .credentials import Refresher
+from .run import Run, arm_for, new_run_id
+from .tools import Tools, tool_from
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Permission = Callable[[str, Mapping[str, Any]], Any]
+"""Asked before every call with the tool's name and arguments. None or True allows it; a string is the reason why not.
+It may be async, for `Run.acall`. If it raises, the call is denied."""
+
+_log = logging.getLogger("otel_toolerrors")
+
+
+class RecoveryLayer:
+    """Wraps the tools of an agent. One per process is usual; breakers and budgets are shared by all of its runs.
+
+    Args:
+        policy: A `Policy`, or the path of a TOML file. Without one, the fail-closed defaults hold.
+        catalog: Suggestions for the model; the default catalog if None.
+        rules: Classification rules that come ahead of the default ones.
+        permission: Asked before every call.
+        credentials: How to refresh each credential that tools name.
+        on_event: Told of every event; it must be quick, and what it raises is logged and forgotten.
+        on_packet: Told of every recovery packet: the place to page somebody.
+        tracer_provider: The global one if None.
+        count_tokens: Counts a text's tokens; estimates them by its length if None.
+        clock: Monotonic seconds.
+        sleep: Waits, for sync calls.
+        asleep: Waits, for async calls.
+        random: Source of jitter and run ids.
+
+    Raises:
+        PolicyError: The policy file cannot be used; the text names the line and the fix.
+    """
+
+    def __init__(
+        self,
+        policy: Policy | str | Path | None = None,
+        *,
+        catalog: Catalog | None = None,
+        rules: tuple[Rule, ...] = (),
+        permission: Permission | None = None,
+        credentials: Mapping[str, Refresher] | None = None,
+        on_event: Callable[[Event], None] | None = None,
+        on_packet: Callable[[RecoveryPacket], None] | None = None,
+        tracer_provider: TracerProvider | None = None,
+        count_tokens: Callable[[str], int] = estimate_tokens,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+        asleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        random: Random | None = None,
+    ) -> None:
+        self.policy = policy if isinstance(policy, Policy) else Policy() if policy is None else load_policy(policy)
+        self.catalog = catalog or default_catalog()
+        self.tools = Tools()
+        self.services = Services(self.policy)
+        self.cache = ResultCache()
+        self.tracing = Tracing(tracer_provider)
+        self.fault_rules = rules
+        self.permission = permission
+        self.credentials = dict(credentials or {})
+        self.count_tokens = count_tokens
+        self.clock = clock
+        self.sleep = sleep
+        self.asleep = asleep
+        self.random = random or SystemRandom()
+        self.secret = secrets.token_bytes(32)
+        self._on_event = on_event
+        self._on_packet = on_packet
+        self._rules: dict[tuple[str, Declaration, str], ToolRules] = {}
+
+    @overload
+    def tool(self, function: Callable[P, R], /) -> Callable[P, R]: ...
+    @overload
+    def tool(
+        self, *, name: str | None = None, effects: Effects = "write", service: str | None = None, optional: bool = False,
+        credential: str | None = None, cache_ttl: float | None = None, fallback: tuple[str, ...] = (),
+        in_band: Callable[[Any], bool] | bool = False,
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...  # fmt: skip
+    def tool(
+        self,
+        function: Callable[P, R] | None = None,
+        /,
+        *,
+        name: str | None = None,
+        effects: Effects = "write",
+        service: str | None = None,
+        optional: bool = False,
+        credential: str | None = None,
+        cache_ttl: float | None = None,
+        fallback: tuple[str, ...] = (),
+        in_band: Callable[[Any], bool] | bool = False,
+    ) -> Any:
+        """Register a function as a tool, unchanged. Everything that is not said is taken in its strictest sense.
+
+        Args:
+            function: The function, when used as a bare decorator.
+            name: Its own name if None.
+            effects: read, idempotent, write (the default) or destructive.
+            service: Tools of one service share a breaker, a retry budget and pacing; None: the tool's own.
+            optional: When all else fails the tool leaves the run's list instead of ending the run.
+            credential: Refreshed once per run after a 401.
+            cache_ttl: A read's last good result may stand in for this many seconds.
+            fallback: Names of tools that stand in, in order.
+            in_band: True if errors come back as values in a known form (MCP ``isError``, ``{"error": …}`` and so on);
+                or a function that tells which values may be errors.
+
+        Raises:
+            ValueError: The name is taken.
+        """
+        declared = Declaration(
+            effects=effects, service=service, optional=optional, credential=credential, cache_ttl=cache_ttl,
+            fallback=fallback,
+        )  # fmt: skip
+
+        def register(wrapped: Callable[P, R]) -> Callable[P, R]:
+            self.tools.add(tool_from(wrapped, name=name, declared=declared, in_band=in_band))
+            return wrapped
+
+        return register if function is None else register(function)
+
+    def run(
+        self,
+        *,
+        agent: str | None = None,
+        source: str = "main_agent",
+        conversation: str | None = None,
+        run_id: str | None = None,
+    ) -> Run:
+        """Begin a run.
+
+        Args:
+            agent: The agent's name, for traces.
+            source: Who waits for the result. Sources on the policy's foreground list retry on capacity errors.
+            conversation: The conversation's id, for traces.
+            run_id: Names the run and decides its experiment arm; made up if None.
+        """
+        run_id = run_id or new_run_id(self.random)
+        arm = arm_for(run_id, self.policy.surface.held_out)
+        return Run(self, agent=agent, source=source, conversation=conversation, run_id=run_id, arm=arm)
+
+    def rules_for(self, tool: str, declared: Declaration, source: str) -> ToolRules:
+        """Resolve what the policy allows for a tool called from ``source``."""
+        key = (tool, declared, source)
+        found = self._rules.get(key)
+        if found is None:
+            found = resolve(self.policy, tool, declared, source)
+            if tool in self.tools:  # a name that a model made up is not worth remembering
+                self._rules[key] = found
+        return found
+
+    def notify(self, event: Event) -> None:
+        """Tell the listener."""
+        if self._on_event is not None:
+            _shielded(self._on_event, event)
+
+    def escalate(self, packet: RecoveryPacket) -> None:
+        """Hand a packet to whoever takes over."""
+        if self._on_packet is not None:
+            _shielded(self._on_packet, packet)
+
+
+T = TypeVar("T")
+
+
+def _shielded(listener: Callable[[T], None], news: T) -> None:
+    """Tell a listener; what it raises must not change a tool's result."""
+    try:
+        listener(news)
+    except Exception:
+        _log.exception("a listener failed")

@@ -1,0 +1,280 @@
+"""One run of an agent: the run breaker, the failure log, denials and budgets live and die here."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from threading import Lock
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from otel_toolerrors.engine import Decision, RunState, Stop, adrive, climb, drive
+from otel_toolerrors.faults import redact
+from otel_toolerrors.policy import Declaration
+from otel_toolerrors.surface import STOP_MESSAGES, Outcome, Surfacer
+from otel_toolerrors.vocabulary import Arm, CallDenied, RunSpan, RunStopped, StopReason
+
+from .calling import Calling
+from .credentials import Refreshes
+from .digest import safe_digest
+from .hands import RunHands
+from .tools import Tool, tool_from
+
+if TYPE_CHECKING:
+    from .layer import RecoveryLayer
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """Why a run stopped."""
+
+    reason: StopReason
+    message: str
+    """A plain, fixed text for the user: no further model turn is needed."""
+    tool: str
+
+
+class Run:
+    """One run. Made by `RecoveryLayer.run`; use it as a context manager. Safe under threads and tasks.
+
+    ``context_remaining`` may be set by the caller before each turn: the tokens left in the model's window.
+    Near the limit, recovery context shrinks and then goes.
+    """
+
+    def __init__(
+        self, layer: RecoveryLayer, *, agent: str | None, source: str, conversation: str | None, run_id: str, arm: Arm
+    ) -> None:
+        self.id = run_id
+        self.agent = agent
+        self.source = source
+        self.conversation = conversation
+        self.arm: Arm = arm
+        self.context_remaining: int | None = None
+        self._layer = layer
+        self._policy = layer.policy
+        self._state = RunState(self._policy.run)
+        self._surfacer = Surfacer(
+            self._policy.surface, layer.catalog, arm, self._state, self._offered, layer.count_tokens
+        )
+        self._refreshes = Refreshes(layer.credentials)
+        self._hands = RunHands(layer, self._refreshes, self._state)
+        self._lock = Lock()
+        self._index = 0
+        self._done: dict[str, int] = {}
+        self._answers: dict[str, Outcome] = {}
+        self._offered_first = ",".join(self._offered())
+        self._trace = layer.tracing.start_run(agent)
+
+    # Calling
+
+    def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        call_id: str | None = None,
+        key: str | None = None,
+        function: Callable[..., Any] | None = None,
+        declared: Declaration | None = None,
+    ) -> Outcome:
+        """Call a tool once, whatever that takes. It never raises for what the tool does.
+
+        Args:
+            tool: Name of a registered tool, or any name together with ``function``.
+            arguments: The model's arguments.
+            call_id: The model's id for the call, to match the result with.
+            key: Idempotency key; by default a tool that takes one gets one that stays the same while the model
+                repeats a failed call.
+            function: Called instead of a registered tool's own function.
+            declared: What ``function`` declares about itself; fail-closed by default.
+
+        Raises:
+            TypeError: The tool is async; use `acall`.
+        """
+        calling = self._begin(tool, arguments or {}, call_id, key, function, declared)
+        if calling.tool is not None and calling.tool.is_async:
+            calling.abandon()
+            raise TypeError(f"{tool!r} is an async tool: use `await run.acall(...)`")
+        with calling:
+            decision = self._refused(calling, self._asked(calling))
+            if decision is None:
+                steps = climb(calling.call, calling.rules, self._hands.around, calling.began, calling.emit)
+                decision = drive(steps, self._hands.common, self._hands.sync(calling), calling.trace)
+            return self._answer(calling, decision)
+
+    async def acall(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        call_id: str | None = None,
+        key: str | None = None,
+        function: Callable[..., Any] | None = None,
+        declared: Declaration | None = None,
+    ) -> Outcome:
+        """Do what `call` does in the current task. A sync tool runs in a thread, so that the loop stays free."""
+        calling = self._begin(tool, arguments or {}, call_id, key, function, declared)
+        with calling:
+            verdict = self._asked(calling)
+            decision = self._refused(calling, await verdict if inspect.isawaitable(verdict) else verdict)
+            if decision is None:
+                steps = climb(calling.call, calling.rules, self._hands.around, calling.began, calling.emit)
+                decision = await adrive(steps, self._hands.common, self._hands.asynchronous(calling), calling.trace)
+            return self._answer(calling, decision)
+
+    async def acall_all(self, calls: Sequence[tuple[str, Mapping[str, Any], str]]) -> list[Outcome]:
+        """Make one turn's calls ``(tool, arguments, call_id)`` at the same time; one outcome each, in order.
+
+        If one of them stops the run, those not yet begun answer that they were not run.
+        """
+        tasks = [self.acall(tool, arguments, call_id=call_id) for tool, arguments, call_id in calls]
+        return list(await asyncio.gather(*tasks))
+
+    def answers(self, call_ids: Sequence[str]) -> list[Outcome]:
+        """Give an outcome for every call of a turn, also for those that were cancelled or never begun.
+
+        A transcript with an unanswered tool call is invalid: after an interruption, answer the turn with these.
+        """
+        return [self._answers.get(call_id) or self._surfacer.not_run(call_id, self._stop_reason) for call_id in call_ids]
+
+    # State
+
+    @property
+    def stopped(self) -> Stopped | None:
+        """None while the run may go on; else why not. Check it before each model request."""
+        stop = self._state.stopped
+        return None if stop is None else Stopped(stop.reason, STOP_MESSAGES[stop.reason], stop.tool)
+
+    def stop(self, tool: str = "") -> None:
+        """Stop the run: waiting calls give up, later ones answer that they were not run."""
+        if self._state.stop(Stop("aborted", tool)):
+            self._trace.event(RunStopped(tool=tool, reason="aborted"))
+
+    def tools(self) -> list[dict[str, Any]]:
+        """Describe the tools to the model, without those that this run has given up."""
+        return [tool.spec() for name, tool in self._layer.tools.items() if name not in self._state.degraded]
+
+    def _offered(self) -> list[str]:
+        return sorted(name for name in self._layer.tools if name not in self._state.degraded)
+
+    @property
+    def _stop_reason(self) -> StopReason | None:
+        return self._state.stopped.reason if self._state.stopped else None
+
+    # The way in
+
+    def _begin(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        call_id: str | None,
+        key: str | None,
+        function: Callable[..., Any] | None,
+        declared: Declaration | None,
+    ) -> Calling:
+        tool = self._layer.tools.get(name)
+        if function is not None:
+            tool = tool_from(function, name=name, declared=declared or _declared(tool), in_band=tool.in_band if tool else False)
+        with self._lock:
+            index = self._index
+            self._index += 1
+        return Calling(self, tool, name, arguments, call_id=call_id, key=key, index=index)
+
+    def key_for(self, tool: Tool | None, target: Callable[[], str]) -> str | None:
+        """Make the idempotency key of a call: the same until a call with the same arguments has worked."""
+        if tool is None or tool.key_parameter is None:
+            return None
+        return safe_digest(self._layer.secret, self.id, target(), self._done.get(target(), 0))
+
+    def _asked(self, calling: Calling) -> Any:
+        """Ask the permission check, if there is one; a check that fails is a no."""
+        check = self._layer.permission
+        if check is None or calling.tool is None or self._state.stopped is not None:
+            return None
+        try:
+            return check(calling.name, calling.call.arguments)
+        except Exception as error:  # noqa: BLE001 - fail closed
+            return f"the permission check failed: {type(error).__name__}"
+
+    def _refused(self, calling: Calling, verdict: Any) -> Decision | None:
+        """Decide without calling the tool, where it need not or must not be called."""
+        if calling.tool is None:
+            return calling.no_such_tool(self._layer.tools.near(calling.name), self._hands.around)
+        if verdict is None or verdict is True:
+            self._state.allowed(calling.name)
+            return None
+        reason = redact(verdict) if isinstance(verdict, str) and verdict else "not allowed"
+        denials = self._state.denied(calling.name)
+        calling.emit(
+            CallDenied(
+                tool=calling.name, reason=reason, consecutive=denials.consecutive, total=denials.total, drift=denials.drift
+            )
+        )
+        stop: StopReason | None = None
+        if self._state.too_many_denials(denials) and self._state.stop(Stop("denials", calling.name)):
+            calling.emit(RunStopped(tool=calling.name, reason="denials"))
+            stop = "denials"
+        return calling.denied(reason, stop)
+
+    def _answer(self, calling: Calling, decision: Decision) -> Outcome:
+        outcome = self._surfacer.outcome(
+            decision, calling.call, calling.where, self.context_remaining, calling.emit
+        )
+        if calling.tool is not None and calling.tool.key_parameter is not None and outcome.ok:
+            self._done[calling.call.target] = self._done.get(calling.call.target, 0) + 1
+        if calling.call_id is not None:
+            self._answers[calling.call_id] = outcome
+        if outcome.packet is not None:
+            self._layer.escalate(outcome.packet)
+        calling.end(decision)
+        return outcome
+
+    # The way out
+
+    def close(self) -> None:
+        """End the run. Calls that come later still work, but their spans have no run span to belong to."""
+        self._trace.end(self._describe)
+
+    def _describe(self) -> RunSpan:
+        stop = self._state.stopped
+        return RunSpan(
+            operation=RunSpan.OPERATION, agent=self.agent, conversation=self.conversation, run_id=self.id,
+            source=self.source, arm=self.arm, tools=self._offered_first, policy=self._policy.digest,
+            catalog=self._layer.catalog.version, observed=True if self._policy.mode == "observe" else None,
+            stop_reason=stop.reason if stop else None,
+            error_type=(stop.fault.code if stop.fault else stop.reason) if stop else None,
+        )  # fmt: skip
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _declared(tool: Tool | None) -> Declaration:
+    return tool.declared if tool is not None else Declaration()
+
+
+def new_run_id(random: Random) -> str:
+    """Make 16 hex digits that name a run."""
+    return f"{random.getrandbits(64):016x}"
+
+
+def arm_for(run_id: str, held_out: float) -> Arm:
+    """Assign a run to an experiment arm, by its id alone: the same id always lands in the same arm."""
+    share = int(safe_digest(b"toolerrors-arm", run_id), 16) / 2**64
+    return "bare" if share < held_out else "context"

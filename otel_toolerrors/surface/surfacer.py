@@ -1,0 +1,179 @@
+"""Puts decisions into words: for the model, for the person, for telemetry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from otel_toolerrors.engine import Call, Decision, RunState
+from otel_toolerrors.faults import Fault
+from otel_toolerrors.policy import SurfacePolicy
+from otel_toolerrors.vocabulary import Arm, ErrorSurfaced, Event, PacketIssued, StopReason
+
+from .catalog import Catalog
+from .context import Context, ContextBuilder
+from .envelope import Envelope, envelope_for
+from .messages import (
+    CANCELLED,
+    DEGRADED,
+    DENIED,
+    DENIED_CODE,
+    FAILED,
+    LOWER_QUALITY,
+    NOT_RUN,
+    STALE,
+    STILL_DEGRADED,
+    STOP_MESSAGES,
+    STOPPED,
+)
+from .neutral import neutralise
+from .outcome import Outcome
+from .packet import RecoveryPacket, packet_for
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """What identifies a call in a surfaced text."""
+
+    call_id: str | None
+    run_id: str
+    trace_id: str
+
+
+@dataclass(slots=True)
+class Surfacer:
+    """Makes the outcomes of one run."""
+
+    policy: SurfacePolicy
+    catalog: Catalog
+    arm: Arm
+    run: RunState
+    offered: Callable[[], list[str]]
+    """The run's tool list as it stands."""
+    count_tokens: Callable[[str], int]
+    context: ContextBuilder = field(init=False)
+    told: set[str] = field(default_factory=set)
+    """Degraded tools that the model has been told about."""
+
+    def __post_init__(self) -> None:
+        """Start without a memory of what was shown."""
+        self.context = ContextBuilder(self.policy)
+
+    def outcome(
+        self, decision: Decision, call: Call, where: Where, remaining: int | None, emit: Callable[[Event], None]
+    ) -> Outcome:
+        """Render any decision."""
+        fault = decision.fault
+        if decision.kind == "ok" or fault is None:
+            return self._without_error(decision, call, where)
+        hints, dropped = self._hints(call.tool, fault)
+        hint = hints[0].text if hints else None
+        envelope = envelope_for(decision, self._quoted(fault), call.tool, hint=hint, trace_id=where.trace_id)
+        text, context = self._text(decision, call, envelope, hints, remaining)
+        if decision.kind == "surfaced":
+            emit(self._surfaced(decision, call, fault, text, context, dropped, remaining))
+        packet = self._packet(decision, call, fault, where, emit)
+        return self._build(decision, call, where, message=text, envelope=envelope, packet=packet)
+
+    def not_run(self, call_id: str, stop: StopReason | None) -> Outcome:
+        """Answer a call that was never begun."""
+        return self._without_error(Decision(kind="cancelled", stop=stop), Call("", {}), Where(call_id, "", ""))
+
+    def _without_error(self, decision: Decision, call: Call, where: Where) -> Outcome:
+        if decision.kind == "ok":
+            return self._build(decision, call, where, note=_note(decision))
+        text = NOT_RUN if decision.stop else CANCELLED
+        return self._build(decision, call, where, message=text)
+
+    def _build(self, decision: Decision, call: Call, where: Where, **more: Any) -> Outcome:
+        stop = decision.stop
+        return Outcome(
+            kind=decision.kind, tool=call.tool, call_id=where.call_id, value=decision.value, fault=decision.fault,
+            attempts=decision.attempts, tried=decision.tried, stop=stop, fallback=decision.fallback, age=decision.age,
+            stop_message=STOP_MESSAGES[stop] if stop else None, **more,
+        )  # fmt: skip
+
+    def _hints(self, tool: str, fault: Fault) -> tuple[list[Any], list[str]]:
+        """Choose suggestions; those that name a tool which is not offered are dropped, and reported."""
+        chosen = self.catalog.choose(tool, fault, self.policy.suggestions + len(self.catalog.suggestion))
+        offered = set(self.offered())
+        fresh = [hint for hint in chosen if self.policy.stale == "show" or offered.issuperset(hint.tools)]
+        dropped = [hint.id for hint in chosen if hint not in fresh]
+        return fresh[: self.policy.suggestions], dropped
+
+    def _quoted(self, fault: Fault) -> Fault:
+        return replace(fault, message=neutralise(fault.message, self.policy.max_chars))
+
+    def _text(
+        self, decision: Decision, call: Call, envelope: Envelope, hints: Sequence[Any], remaining: int | None
+    ) -> tuple[str, Context]:
+        if decision.kind == "degraded":
+            first = call.tool not in self.told
+            self.told.add(call.tool)
+            return (DEGRADED if first else STILL_DEGRADED).format(tool=call.tool), Context("")
+        bare = bare_text(envelope)
+        if decision.stop is not None:
+            return f"{bare}\n{STOPPED}", Context("")
+        if self.arm == "bare" or decision.kind == "denied" or decision.fault is None:
+            return bare, Context("")
+        previous = self.run.previous(call.tool, call.target)[:-1]
+        context = self.context.build(call, decision.fault, previous, hints, remaining)
+        return f"{bare}\n{context.text}" if context.text else bare, context
+
+    def _surfaced(
+        self, decision: Decision, call: Call, fault: Fault, text: str, context: Context, dropped: Sequence[str],
+        remaining: int | None,
+    ) -> ErrorSurfaced:  # fmt: skip
+        tools = dict.fromkeys(tool for hint in context.suggestions for tool in hint.tools)
+        return ErrorSurfaced(
+            tool=call.tool, category=fault.category, code=fault.code, fingerprint=fault.fingerprint, target=call.target,
+            failures=decision.failures, tokens=self.count_tokens(text),
+            injected_tokens=self.count_tokens(context.text) if context.text else 0, arm=self.arm,
+            suggestions=",".join(hint.id for hint in context.suggestions) or None, suggested_tools=",".join(tools) or None,
+            dropped_suggestions=",".join(dropped) or None, offered_tools=",".join(self.offered()) or None,
+            trimmed=context.trimmed, context_remaining=remaining,
+        )  # fmt: skip
+
+    def _packet(
+        self, decision: Decision, call: Call, fault: Fault, where: Where, emit: Callable[[Event], None]
+    ) -> RecoveryPacket | None:
+        open_write = fault.effects in ("write", "destructive") and fault.side_effects == "unknown"
+        if decision.kind != "stopped" and not open_write:
+            return None
+        packet = packet_for(
+            decision, self._quoted(fault), call.tool, target=call.target, run_id=where.run_id,
+            trace_id=where.trace_id, keyed=call.key is not None,
+        )  # fmt: skip
+        emit(
+            PacketIssued(
+                tool=call.tool, code=fault.code, side_effects=fault.side_effects,
+                safe_actions=len(packet.safe_next_actions), unsafe_actions=len(packet.unsafe_next_actions),
+            )
+        )  # fmt: skip
+        return packet
+
+
+def bare_text(envelope: Envelope) -> str:
+    """Write the error itself, in one or two lines, as the model sees it in both arms."""
+    error = envelope.error
+    if error is None:
+        return envelope.tool
+    lead = DENIED if error.code == DENIED_CODE else FAILED
+    lines = [lead.format(tool=envelope.tool, category=error.category, code=error.code, summary=error.summary)]
+    if error.side_effects != "none" and error.human_action_required:
+        lines.append(_EFFECT[error.side_effects])
+    return "\n".join(lines)
+
+
+_EFFECT = {
+    "unknown": "It is not known whether the operation took effect.",
+    "committed": "The operation took effect.",
+}
+
+
+def _note(decision: Decision) -> str | None:
+    if decision.age is not None:
+        return STALE.format(age=decision.age)
+    if decision.fallback is not None and decision.quality:
+        return LOWER_QUALITY.format(fallback=decision.fallback, quality=decision.quality)
+    return None
