@@ -22,6 +22,11 @@ def suppressed(context: Context) -> bool:
     return bool(context.get(_SUPPRESS))
 
 
+def without_telemetry() -> Context:
+    """The current context, in which no instrumentation makes telemetry."""
+    return otel_context.set_value(_SUPPRESS, True)  # noqa: FBT003 - the API's own flag
+
+
 def restore(token: Token[Context]) -> None:
     """Go back to the context before ``token``.
 

@@ -24,6 +24,8 @@ EventSignal = Literal["span", "logs", "both"]
 SCOPE: Final = "otel_toolerrors"
 """Name of our instrumentation scope."""
 
+_default_event_signal: EventSignal = "span"
+
 _SCOPE_ATTRIBUTES: Final = {"toolerrors.vocabulary.version": VERSION}
 _API_ONLY: Final = ("opentelemetry.trace", "opentelemetry.metrics", "opentelemetry._logs")
 _WARNINGS: Final = (FaultClassified, ErrorSurfaced, RunStopped)
@@ -84,17 +86,24 @@ def _emit_record(logger: Logger, event: Event, attributes: Mapping[str, Scalar],
     )
 
 
+def set_default_event_signal(signal: EventSignal) -> None:
+    """Choose where events go for everyone who does not say; ``configure()`` does, with the global providers."""
+    global _default_event_signal  # noqa: PLW0603 - it belongs to the global providers
+    _default_event_signal = signal
+
+
 def resolve(
     tracer_provider: TracerProvider | None,
     meter_provider: MeterProvider | None,
     logger_provider: LoggerProvider | None,
     *,
-    event_signal: EventSignal,
+    event_signal: EventSignal | None,
     clock: Callable[[], float],
 ) -> Signals | None:
     """Resolve the providers, the global ones for ``None``; return None while none of them leads anywhere."""
     tracer_provider = tracer_provider or trace.get_tracer_provider()
     meter_provider = meter_provider or metrics.get_meter_provider()
+    event_signal = event_signal or _default_event_signal
     if event_signal == "span":
         logger_provider = None
     elif logger_provider is None:

@@ -38,7 +38,8 @@ class Tracing:
     """Makes the traces of runs.
 
     ``None`` for a provider means the global one, looked up when it is first needed,
-    so that OpenTelemetry may be set up after this object is made. While there is
+    so that OpenTelemetry may be set up after this object is made; for ``event_signal``
+    it means what ``configure()`` was told, or ``span``. While there is
     nothing but the API, a call costs a look-up and no attribute is built.
     """
 
@@ -48,7 +49,7 @@ class Tracing:
         meter_provider: MeterProvider | None = None,
         logger_provider: LoggerProvider | None = None,
         *,
-        event_signal: EventSignal = "span",
+        event_signal: EventSignal | None = None,
         clock: Callable[[], float] = perf_counter,
     ) -> None:
         self._tracer_provider = tracer_provider

@@ -1,0 +1,148 @@
+"""The two ways out: files of our own, or the standard exporters. Imported only by those who have the SDK."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, Final
+
+from opentelemetry import _logs, metrics, trace
+from opentelemetry.sdk._logs import LoggerProvider  # noqa: TID253 - see the module's docstring
+from opentelemetry.sdk._logs.export import BatchLogRecordProcessor  # noqa: TID253
+from opentelemetry.sdk.metrics import MeterProvider  # noqa: TID253
+from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader  # noqa: TID253
+from opentelemetry.sdk.resources import Resource  # noqa: TID253
+from opentelemetry.sdk.trace import TracerProvider  # noqa: TID253
+from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: TID253
+
+from otel_toolerrors.vocabulary.metrics import TELEMETRY_DROPPED
+
+from .handle import Part, Telemetry
+from .otlp_json import encode_logs, encode_spans
+from .outbox import Drops, Outbox
+from .processors import CountedSpanExporter, LogsToOutbox, SpansToOutbox
+from .signals import SCOPE
+from .trace_files import Rotation, TraceFiles
+
+_PROTOCOLS: Final = {"grpc": "otlp_proto_grpc", "http/protobuf": "otlp_proto_http"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Providers:
+    """Makes the SDK's providers, or takes the global ones that are already there."""
+
+    resource: Resource
+    set_global: bool
+
+    def tracer(self) -> TracerProvider:
+        """The provider that makes our spans."""
+        current = trace.get_tracer_provider()
+        if self.set_global and isinstance(current, TracerProvider):
+            return current
+        provider = TracerProvider(resource=self.resource)
+        if self.set_global:
+            trace.set_tracer_provider(provider)
+        return provider
+
+    def logger(self) -> LoggerProvider:
+        """The provider that makes our log records."""
+        current = _logs.get_logger_provider()
+        if self.set_global and isinstance(current, LoggerProvider):
+            return current
+        provider = LoggerProvider(resource=self.resource)
+        if self.set_global:
+            _logs.set_logger_provider(provider)
+        return provider
+
+    def meter(self, exporters: list[str]) -> MeterProvider | None:
+        """The provider that makes our metrics; None if nobody wants them, or if there is one already."""
+        if not exporters or (self.set_global and isinstance(metrics.get_meter_provider(), MeterProvider)):
+            return None  # no reader can be added to a provider that exists
+        readers = [PeriodicExportingMetricReader(_load("metrics", name)) for name in exporters]
+        provider = MeterProvider(readers, self.resource)
+        if self.set_global:
+            metrics.set_meter_provider(provider)
+        return provider
+
+
+def to_files(providers: Providers, folder: Path, rotation: Rotation, *, logs: bool) -> Telemetry:
+    """Send spans, and log records if ``logs``, to files of JSON lines in ``folder``."""
+    drops = Drops(_count_dropped)
+    spans = SpansToOutbox(Outbox(encode_spans, TraceFiles(folder, "traces", rotation), drops))
+    parts: list[Part] = [spans]
+    tracer_provider = providers.tracer()
+    tracer_provider.add_span_processor(spans)
+    logger_provider = None
+    if logs:
+        records = LogsToOutbox(Outbox(encode_logs, TraceFiles(folder, "logs", rotation), drops))
+        parts.append(records)
+        logger_provider = providers.logger()
+        logger_provider.add_log_record_processor(records)
+    return Telemetry(
+        destination=str(folder),
+        tracer_provider=tracer_provider,
+        logger_provider=logger_provider,
+        _drops=drops,
+        _processors=tuple(parts),
+    )
+
+
+def to_exporters(providers: Providers, exporters: list[str], *, logs: bool) -> Telemetry:
+    """Send spans to ``exporters``, metrics and log records to those that the environment names for them."""
+    drops = Drops(_count_dropped)
+    # What the environment does not say about the other signals, it says with the traces.
+    log_exporters, metric_exporters = (
+        exporters if (named := named_exporters(signal)) is None else named for signal in ("logs", "metrics")
+    )
+    spans = [BatchSpanProcessor(CountedSpanExporter(_load("traces", name), drops)) for name in exporters]
+    records = [BatchLogRecordProcessor(_load("logs", name)) for name in log_exporters] if logs else []
+    tracer_provider = providers.tracer()
+    for processor in spans:
+        tracer_provider.add_span_processor(processor)
+    logger_provider = providers.logger() if records else None
+    if logger_provider is not None:
+        for record_processor in records:
+            logger_provider.add_log_record_processor(record_processor)
+    meter_provider = providers.meter(metric_exporters)
+    return Telemetry(
+        destination=",".join(exporters) or "none",
+        tracer_provider=tracer_provider,
+        meter_provider=meter_provider,
+        logger_provider=logger_provider,
+        _drops=drops,
+        _processors=(*spans, *records),
+        _providers=(meter_provider,) if meter_provider is not None else (),
+    )
+
+
+def named_exporters(signal: str) -> list[str] | None:
+    """The exporters that the environment names for ``signal``; None if it names none and no OTLP endpoint either."""
+    named = os.environ.get(f"OTEL_{signal.upper()}_EXPORTER", "").strip()
+    if named:
+        return [name.strip() for name in named.split(",") if name.strip() not in ("", "none")]
+    speaks_otlp = any(key.startswith("OTEL_EXPORTER_OTLP_") and value.strip() for key, value in os.environ.items())
+    return ["otlp"] if speaks_otlp else None
+
+
+def _load(signal: str, name: str) -> Any:
+    """Make the exporter that is registered as ``name`` under OpenTelemetry's entry points."""
+    entry = name
+    if name == "otlp":
+        specific = f"OTEL_EXPORTER_OTLP_{signal.upper()}_PROTOCOL"
+        protocol = (os.environ.get(specific) or os.environ.get("OTEL_EXPORTER_OTLP_PROTOCOL") or "grpc").strip()
+        if protocol not in _PROTOCOLS:
+            raise ValueError(f"OTLP protocol {protocol!r} is none of {', '.join(_PROTOCOLS)}")
+        entry = _PROTOCOLS[protocol]
+    for point in entry_points(group=f"opentelemetry_{signal}_exporter", name=entry):
+        return point.load()()
+    if name == "otlp":
+        raise ImportError("the environment asks for OTLP: pip install 'otel-toolerrors[otlp]'")
+    raise ValueError(f"OTEL_{signal.upper()}_EXPORTER names {name!r}, which no installed package provides")
+
+
+def _count_dropped(reason: str, items: int) -> None:
+    metric = TELEMETRY_DROPPED
+    counter = metrics.get_meter(SCOPE).create_counter(metric.name, metric.unit, metric.description)
+    counter.add(items, dict.fromkeys(metric.labels, reason))

@@ -1,0 +1,82 @@
+"""`configure`: send the telemetry somewhere, in one line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from .handle import Telemetry
+from .signals import EventSignal, set_default_event_signal
+from .trace_files import Rotation
+
+TRACES_DIR: Final = ".toolerrors/traces"
+"""Where traces go if nobody says otherwise."""
+
+
+_current: Telemetry | None = None
+
+
+def configure(
+    service_name: str | None = None,
+    *,
+    traces_dir: str | os.PathLike[str] = TRACES_DIR,
+    event_signal: EventSignal = "span",
+    rotation: Rotation | None = None,
+    resource: Mapping[str, str] | None = None,
+    set_global: bool = True,
+) -> Telemetry:
+    """Set up OpenTelemetry, and return a handle to it.
+
+    Where the environment names an OTLP endpoint or an exporter (``OTEL_EXPORTER_OTLP_*``,
+    ``OTEL_TRACES_EXPORTER``), the standard exporters are used as the standard variables
+    say. Otherwise traces go into files of JSON lines in ``traces_dir``, in the format of
+    the collector's file exporter, for ``toolerrors analyze``. ``OTEL_SDK_DISABLED``,
+    samplers, limits and resource attributes are read from the environment as well.
+
+    Tracing that is already set up is added to, not replaced. A second call ends what the
+    first one set up.
+
+    Args:
+        service_name: Name of the service; ``OTEL_SERVICE_NAME`` if None.
+        traces_dir: Folder for the trace files; made if missing, readable by its owner only.
+        event_signal: Send events as span events, as log records, or as both.
+        rotation: When a trace file is finished, and what becomes of it.
+        resource: More resource attributes.
+        set_global: Whether to make the providers the global ones; if not, pass them on from the handle.
+
+    Raises:
+        ImportError: The OpenTelemetry SDK, or the exporter that the environment names, is not installed.
+        ValueError: An argument or a variable of the environment names what does not exist.
+    """
+    if event_signal not in ("span", "logs", "both"):
+        raise ValueError(f"event_signal is 'span', 'logs' or 'both', not {event_signal!r}")
+    if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        return Telemetry(destination="disabled")
+    try:
+        from opentelemetry.sdk.resources import Resource
+
+        from . import pipelines  # noqa: PLC0415 - needs the SDK
+    except ImportError as error:
+        raise ImportError("configure() needs the OpenTelemetry SDK: pip install 'otel-toolerrors[otlp]'") from error
+
+    attributes = dict(resource or {}) | ({"service.name": service_name} if service_name is not None else {})
+    providers = pipelines.Providers(resource=Resource.create(attributes), set_global=set_global)
+    logs = event_signal != "span"
+    exporters = pipelines.named_exporters("traces")
+    if exporters is None:
+        telemetry = pipelines.to_files(providers, Path(traces_dir), rotation or Rotation(), logs=logs)
+    else:
+        telemetry = pipelines.to_exporters(providers, exporters, logs=logs)
+    if set_global:
+        _make_current(telemetry, event_signal)
+    return telemetry
+
+
+def _make_current(telemetry: Telemetry, event_signal: EventSignal) -> None:
+    global _current  # noqa: PLW0603 - as global as the providers
+    if _current is not None:
+        _current.retire()
+    _current = telemetry
+    set_default_event_signal(event_signal)
