@@ -10,6 +10,8 @@ from opentelemetry._logs import LoggerProvider
 from opentelemetry.metrics import MeterProvider
 from opentelemetry.trace import TracerProvider
 
+from otel_toolerrors.vocabulary.words import DropReason
+
 from .outbox import Drops
 
 
@@ -37,7 +39,7 @@ class Telemetry:
     _providers: tuple[Part, ...] = field(default=(), repr=False)
 
     @property
-    def dropped(self) -> dict[str, int]:
+    def dropped(self) -> dict[DropReason, int]:
         """How many spans and log records were lost rather than delay the agent, by reason."""
         return self._drops.by_reason()
 

@@ -19,6 +19,7 @@ from otel_toolerrors.vocabulary import (
     RetryScheduled,
     metrics as words,
 )
+from otel_toolerrors.vocabulary.words import DropReason
 
 UNKNOWN_TOOL: Final = "unknown"
 """Label of every tool that nobody registered: a model may call anything."""
@@ -92,7 +93,7 @@ class Instruments:
             case _:
                 pass
 
-    def count_dropped(self, reason: str, items: int = 1) -> None:
+    def count_dropped(self, reason: DropReason, items: int = 1) -> None:
         """Telemetry was lost. Never raises."""
         with suppress(Exception):
             self._dropped.add(items, self._labelled(words.TELEMETRY_DROPPED, reason))

@@ -15,6 +15,8 @@ from weakref import WeakMethod
 
 from opentelemetry import context as otel_context
 
+from otel_toolerrors.vocabulary.words import DropReason
+
 from .context import without_telemetry
 from .guard import log
 
@@ -48,19 +50,19 @@ class Lines(Protocol):
 class Drops:
     """Counts what was lost, by reason."""
 
-    def __init__(self, notify: Callable[[str, int], None] | None = None) -> None:
-        self._counts: Counter[str] = Counter()
+    def __init__(self, notify: Callable[[DropReason, int], None] | None = None) -> None:
+        self._counts: Counter[DropReason] = Counter()
         self._notify = notify
         self._lock = Lock()
 
-    def count(self, reason: str, items: int = 1) -> None:
+    def count(self, reason: DropReason, items: int = 1) -> None:
         """``items`` were lost because of ``reason``."""
         with self._lock:
             self._counts[reason] += items
         if self._notify is not None:
             self._notify(reason, items)
 
-    def by_reason(self) -> dict[str, int]:
+    def by_reason(self) -> dict[DropReason, int]:
         """What was lost so far."""
         with self._lock:
             return dict(self._counts)

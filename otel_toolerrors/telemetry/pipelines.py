@@ -18,6 +18,7 @@ from opentelemetry.sdk.trace import TracerProvider  # noqa: TID253
 from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: TID253
 
 from otel_toolerrors.vocabulary.metrics import TELEMETRY_DROPPED
+from otel_toolerrors.vocabulary.words import DropReason
 
 from .handle import Part, Telemetry
 from .otlp_json import encode_logs, encode_spans
@@ -142,7 +143,7 @@ def _load(signal: str, name: str) -> Any:
     raise ValueError(f"OTEL_{signal.upper()}_EXPORTER names {name!r}, which no installed package provides")
 
 
-def _count_dropped(reason: str, items: int) -> None:
+def _count_dropped(reason: DropReason, items: int) -> None:
     metric = TELEMETRY_DROPPED
     counter = metrics.get_meter(SCOPE).create_counter(metric.name, metric.unit, metric.description)
     counter.add(items, dict.fromkeys(metric.labels, reason))

@@ -68,3 +68,13 @@ StopReason = Literal[
 
 Arm = Literal["context", "bare"]
 """Experiment arm of a run: recovery context injected, or the bare error only."""
+
+DropReason = Literal[
+    "queue_full",  # more ended than could be written
+    "export_failed",  # the endpoint did not take it
+    "not_encodable",  # it cannot be expressed in OTLP
+    "shutdown",  # it could not be written before the end of the process
+    "closed",  # it ended after telemetry was shut down
+    "internal_error",  # a fault of ours, kept away from the tool's result
+]
+"""Why telemetry was lost."""
