@@ -21,7 +21,7 @@ demo: $(VENV)/.demo  ## Decide, record, analyse and re-tune, on loopback, in und
 	@$(BIN)/toolerrors demo $(ARGS)
 
 test: $(VENV)/.dev  ## The everyday tests (ARGS="-k breaker", HYPOTHESIS_PROFILE=thorough)
-	@$(BIN)/pytest --numprocesses 2 $(ARGS)
+	@$(BIN)/pytest --numprocesses 2 --dist loadscope $(ARGS)
 
 test-real: $(VENV)/.dev  ## The tests against real parts: the collector (built with Go) and Prometheus
 	@$(BIN)/pytest -m real tests/real $(ARGS)
@@ -47,7 +47,7 @@ contracts: imports  ## What we promise: imports, public names, docstrings, a cor
 	@$(BIN)/pytest -m "not real" tests/house $(ARGS)
 
 coverage: $(VENV)/.dev  ## All tests but the real ones, and at least 95 % of the core's branches
-	@$(BIN)/pytest --numprocesses 2 -m "not real" --cov --cov-report= $(ARGS)
+	@$(BIN)/pytest --numprocesses 2 --dist loadscope -m "not real" --cov --cov-report= $(ARGS)
 	@$(BIN)/coverage report --include '$(INCLUDE)' --fail-under 95
 
 api: $(VENV)/.dev  ## Write the snapshot of the public names anew

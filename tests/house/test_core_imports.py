@@ -12,7 +12,7 @@ ALLOWED = {
     "policy": {"pydantic"},
     "engine": set(),
     "surface": {"pydantic"},
-    "layer": {"pydantic"},
+    "layer": {"opentelemetry", "pydantic"},
     "telemetry": {"opentelemetry"},
 }
 
