@@ -66,7 +66,9 @@ def build_collector(target: Path) -> None:
 
 def build_jaeger(target: Path) -> None:
     """Build Jaeger inside its own module, against the dependencies that its authors pinned."""
-    answer = _run("go", "mod", "download", "-json", f"{JAEGER_MODULE}@{JAEGER_VERSION}", cwd=Path(tempfile.gettempdir()))
+    answer = _run(
+        "go", "mod", "download", "-json", f"{JAEGER_MODULE}@{JAEGER_VERSION}", cwd=Path(tempfile.gettempdir())
+    )
     module = json.loads(answer)["Dir"]
     _run("go", "build", *_STRIP, "-o", target, "./cmd/jaeger", cwd=Path(module))
 
@@ -103,7 +105,7 @@ def ensure(part: str) -> Path:
             build, _ = PARTS[part]
             build(unfinished)
             unfinished.replace(target)
-            print(f"built {part} in {time.monotonic() - started:.0f} s", file=sys.stderr)
+            sys.stderr.write(f"built {part} in {time.monotonic() - started:.0f} s\n")
     return target
 
 
@@ -136,9 +138,9 @@ def main() -> int:
     parser.add_argument("parts", nargs="+", choices=sorted(PARTS), metavar="PART", help=", ".join(sorted(PARTS)))
     for part in parser.parse_args().parts:
         try:
-            print(ensure(part))
+            sys.stdout.write(f"{ensure(part)}\n")
         except RuntimeError as error:
-            print(f"{part}: {error}", file=sys.stderr)
+            sys.stderr.write(f"{part}: {error}\n")
             return 1
     return 0
 

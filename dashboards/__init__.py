@@ -1,0 +1,1 @@
+"""Grafana dashboards and Prometheus alerts, in the words of the vocabulary."""
