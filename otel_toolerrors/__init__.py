@@ -1,12 +1,16 @@
 """A recovery layer for agent tool calls that explains itself, and learns.
 
+Example::
+
     import otel_toolerrors as te
 
     te.configure(service_name="triage")
     layer = te.RecoveryLayer()
 
+
     @layer.tool(effects="read")
     def search(query: str) -> list[str]: ...
+
 
     with layer.run(agent="triage") as run:
         outcome = run.call("search", {"query": "x"}, call_id="toolu_1")

@@ -47,8 +47,8 @@ __all__ = [
     "SyncHands",
     "adrive",
     "backoff",
-    "climb",
     "classified",
+    "climb",
     "drive",
     "fail",
 ]

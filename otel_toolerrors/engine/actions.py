@@ -26,7 +26,7 @@ class Call:
 
     @property
     def target(self) -> str:
-        """Keyed digest of tool and arguments: names the call without telling what it says. Made when first asked for."""
+        """Keyed digest of tool and arguments: names the call, not what it says. Made when first asked for."""
         if not isinstance(self._target, str):
             self._target = self._target()
         return self._target

@@ -45,7 +45,19 @@ Settled = Generator[Action, Reply, Succeeded | Fault]
 class Attempts:
     """Makes the attempts of one call and keeps count of them. Time comes in with the replies."""
 
-    __slots__ = ("_emit", "around", "call", "deadline", "last_fault", "now", "refused", "rules", "service", "tried")
+    __slots__ = (
+        "_emit",
+        "around",
+        "call",
+        "deadline",
+        "fresh",
+        "last_fault",
+        "now",
+        "refused",
+        "rules",
+        "service",
+        "tried",
+    )
 
     def __init__(self, call: Call, rules: ToolRules, around: Surroundings, now: float, emit: Emit) -> None:
         self.call = call
@@ -55,6 +67,8 @@ class Attempts:
         self.service: Service = around.services.get(rules.service)
         self.now = now
         self.deadline = now + (rules.retry.persistent_cap if rules.retry.persistent else rules.retry.total_timeout)
+        self.fresh = rules.credential is None
+        """Whether a 401 is final: there is nothing to refresh, or it has been."""
         self.tried: list[str] = []
         self.last_fault: Fault | None = None
         self.refused: RefusalReason | None = None
@@ -63,36 +77,49 @@ class Attempts:
         """Attempt the call until it works or there is a reason not to go on."""
         hold: Hold | None = None
         waited: float | None = None
-        may_refresh = self.rules.credential is not None
         try:
             while True:
-                if (too_long := (yield from self._pace())) is not None:
-                    return self.last_fault or too_long
                 before = self.last_fault
-                reply = yield from self.attempt(self.rules, self.service, self.call.arguments)
-                if hold is not None:
-                    self.service.budget.settle(hold, ok=isinstance(reply, Succeeded))
-                    hold = None
-                elif isinstance(reply, Succeeded):
-                    self.service.budget.credit()
+                reply = yield from self._try_once()
                 if isinstance(reply, Succeeded):
+                    self._pay_in(hold)
+                    hold = None
                     return reply
                 if isinstance(reply, Rejection):
                     self.refused = "breaker"
                     return before or _resting(self.rules, reply)
-                if may_refresh and reply.http_status == UNAUTHORIZED:
-                    may_refresh = False
-                    if (yield from self._refresh(reply)):
-                        continue
-                if (plan := self._plan(reply, waited)) is None:
+                self._pay_off(hold)
+                hold = None
+                if self.refused or (plan := self._plan(reply, waited)) is None:
                     return reply
                 waited, hold = plan
                 if not (yield from self._sleep(waited)):
                     self._refuse("run", reply)
                     return reply
         finally:
-            if hold is not None:  # cancelled while it waited
-                self.service.budget.settle(hold, ok=False)
+            self._pay_off(hold)  # cancelled while it waited
+
+    def _try_once(self) -> Generator[Action, Reply, Succeeded | Fault | Rejection]:
+        """Attempt when the service's pacing lets us; after a 401, once more with fresh credentials."""
+        if (too_long := (yield from self._pace())) is not None:
+            return self.last_fault or too_long
+        reply = yield from self.attempt(self.rules, self.service, self.call.arguments)
+        if self.fresh or not isinstance(reply, Fault) or reply.http_status != UNAUTHORIZED:
+            return reply
+        self.fresh = True
+        if not (yield from self._refresh(reply)):
+            return reply
+        return (yield from self.attempt(self.rules, self.service, self.call.arguments))
+
+    def _pay_in(self, hold: Hold | None) -> None:
+        if hold is None:
+            self.service.budget.credit()
+        else:
+            self.service.budget.settle(hold, ok=True)
+
+    def _pay_off(self, hold: Hold | None) -> None:
+        if hold is not None:
+            self.service.budget.settle(hold, ok=False)
 
     def attempt(
         self, rules: ToolRules, service: Service, arguments: Mapping[str, Any]
@@ -110,12 +137,12 @@ class Attempts:
                 service.breaker.release(ticket)
         self.now = reply.now
         if isinstance(reply, Succeeded):
-            self._settle(service, ticket, True, began)
+            self._settle(service, ticket, began, well=True)
             return reply
         if isinstance(reply, Failed):
             self.last_fault = reply.fault
             self.emit(classified(rules.tool, len(self.tried), reply.fault))
-            self._settle(service, ticket, _WELL.get(reply.fault.category, True), began)
+            self._settle(service, ticket, began, well=_WELL.get(reply.fault.category, True))
             return reply.fault
         msg = "a driver answers an Attempt with Succeeded or Failed"
         raise TypeError(msg)
@@ -139,7 +166,7 @@ class Attempts:
             )  # fmt: skip
         return ticket
 
-    def _settle(self, service: Service, ticket: int, well: bool | None, began: float) -> None:  # noqa: FBT001
+    def _settle(self, service: Service, ticket: int, began: float, *, well: bool | None) -> None:
         if well is None:
             service.breaker.release(ticket)
             return

@@ -103,8 +103,10 @@ class ServiceBreaker:
                 else:
                     self._open(now, "probe_failed", report)
             elif self._state == "closed":
-                self._count(ok, seconds, now)
-                if reason := self._verdict():
+                slow = self._policy.slow_call is not None and seconds >= self._policy.slow_call
+                self._count(now, ok=ok, slow=slow)
+                # Only bad news can open it.
+                if (slow or not ok) and (reason := self._verdict()):
                     self._open(now, reason, report)
 
     def release(self, ticket: int) -> None:
@@ -117,7 +119,7 @@ class ServiceBreaker:
         # A probe that never came back must not keep the breaker half-open for ever.
         return self._probed is None or now >= self._probed + self._policy.cooldown
 
-    def _count(self, ok: bool, seconds: float, now: float) -> None:  # noqa: FBT001 - private, one caller
+    def _count(self, now: float, *, ok: bool, slow: bool) -> None:
         policy, buckets = self._policy, self._buckets
         span = policy.window / _BUCKETS
         while buckets and buckets[0].start + policy.window <= now:
@@ -127,7 +129,7 @@ class ServiceBreaker:
         bucket = buckets[-1]
         bucket.calls += 1
         bucket.failures += not ok
-        bucket.slow += policy.slow_call is not None and seconds >= policy.slow_call
+        bucket.slow += slow
         self._row = 0 if ok else self._row + 1
 
     def _verdict(self) -> str | None:

@@ -83,7 +83,7 @@ def _act(action: Action, hands: Hands, do: SyncHands, observer: Observer) -> Rep
             observer.attempt_started(action.tool, action.number)
             try:
                 value = do.call(action)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - whatever a tool raises is classified
                 return _raised(action, error, hands, observer)
             return _returned(action, value, hands, observer)
         case Sleep():
@@ -99,7 +99,7 @@ async def _aact(action: Action, hands: Hands, do: AsyncHands, observer: Observer
             observer.attempt_started(action.tool, action.number)
             try:
                 value = await do.call(action)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - whatever a tool raises is classified
                 return _raised(action, error, hands, observer)
             return _returned(action, value, hands, observer)
         case Sleep():

@@ -44,7 +44,8 @@ def climb(call: Call, rules: ToolRules, around: Surroundings, now: float, emit: 
     settled = yield from attempts.retry()
     if isinstance(settled, Succeeded):
         return _succeed(attempts, settled.value)
-    decision = (yield from _stand_in(attempts, settled)) or _degrade(attempts, settled) or fail(call, rules, around, settled, emit)
+    decision = yield from _stand_in(attempts, settled)
+    decision = decision or _degrade(attempts, settled) or fail(call, rules, around, settled, emit)
     return replace(decision, attempts=len(attempts.tried), tried=tuple(attempts.tried), refusal=attempts.refused)
 
 
@@ -71,7 +72,7 @@ def _stand_in(attempts: Attempts, fault: Fault) -> Generator[Action, Reply, Deci
         if isinstance(reply, Rejection):
             continue
         good = isinstance(reply, Succeeded)
-        attempts.emit(_used(attempts, fallback.tool, fault, good, fallback.quality))
+        attempts.emit(_used(attempts, fallback.tool, fault, good=good, quality=fallback.quality))
         if isinstance(reply, Succeeded):
             return _stood_in(attempts, reply.value, fault, fallback.tool, fallback.quality)
         if may_have_happened(reply):  # the model must hear of this one, and nothing else may be tried
@@ -84,12 +85,12 @@ def _recall(attempts: Attempts, fault: Fault) -> Decision | None:
     kept = None if ttl is None else around.cache.recall(attempts.call.target, ttl, attempts.now)
     if kept is None:
         return None
-    attempts.emit(_used(attempts, "cache", fault, True, "stale", kept.age))
+    attempts.emit(_used(attempts, "cache", fault, good=True, quality="stale", age=kept.age))
     return replace(_stood_in(attempts, kept.value, fault, "cache", "stale"), age=kept.age)
 
 
 def _used(
-    attempts: Attempts, fallback: str, fault: Fault, good: bool, quality: str | None, age: float | None = None  # noqa: FBT001
+    attempts: Attempts, fallback: str, fault: Fault, *, good: bool, quality: str | None, age: float | None = None
 ) -> FallbackUsed:
     return FallbackUsed(
         tool=attempts.rules.tool, fallback=fallback, succeeded=good, code=fault.code, quality=quality, age=age

@@ -9,7 +9,8 @@ from otel_toolerrors.faults import Fault
 from otel_toolerrors.policy import ToolRules
 from otel_toolerrors.vocabulary import RefusalReason
 
-CAPACITY_STATUS = frozenset({429, 503, 529})
+TOO_MANY = 429
+CAPACITY_STATUS = frozenset({TOO_MANY, 503, 529})
 """Statuses by which a service says that it has too much to do. Source: S1."""
 
 
@@ -48,6 +49,6 @@ _REASONS: tuple[tuple[RefusalReason, Callable[[Attempted], bool]], ...] = (
     ("not_retryable", lambda a: not a.fault.passing),
     ("effects", _unsafe),
     ("source", lambda a: not a.rules.foreground and _is_capacity(a.fault)),
-    ("subscription", lambda a: a.rules.run.subscription and a.fault.http_status == 429),
+    ("subscription", lambda a: a.rules.run.subscription and a.fault.http_status == TOO_MANY),
     ("attempts", lambda a: not a.rules.retry.persistent and a.number >= a.rules.retry.max_attempts),
 )

@@ -28,7 +28,7 @@ class Calling:
         self, run: Run, tool: Tool | None, name: str, arguments: Mapping[str, Any], *,
         call_id: str | None, key: str | None, index: int,
     ) -> None:  # fmt: skip
-        layer = run._layer  # noqa: SLF001 - the two share one room
+        layer = run.layer
         self._run = run
         self._ended = False
         self.tool = tool
@@ -44,7 +44,7 @@ class Calling:
         self.call = Call(name, arguments, target, key=key or run.key_for(tool, target))
         if self.call.key is not None and tool is not None and tool.key_parameter is not None:
             self.call.arguments = {**arguments, tool.key_parameter: self.call.key}
-        self.trace = run._trace.start_call(name, service=self.rules.service, known=tool is not None)  # noqa: SLF001
+        self.trace = run.trace.start_call(name, service=self.rules.service, known=tool is not None)
         self.began = layer.clock()
 
     @property
@@ -55,7 +55,7 @@ class Calling:
     def emit(self, event: Event) -> None:
         """Tell everybody who listens."""
         self.trace.event(event)
-        self._run._layer.notify(event)  # noqa: SLF001
+        self._run.layer.notify(event)
 
     def no_such_tool(self, near: list[str], around: Surroundings) -> Decision:
         """Decide a call of a tool that does not exist."""
@@ -89,14 +89,14 @@ class Calling:
         run, fault = self._run, decision.fault
         ok = decision.kind == "ok"
         outcome: CallOutcome = "recovered" if ok and fault is not None else decision.kind
-        bad = fault is not None and not ok
         return CallSpan(
             operation=CallSpan.OPERATION, tool=self.name, call_id=self.call_id, tool_type="function", agent=run.agent,
-            conversation=run.conversation, run_id=run.id, index=self.index, source=run.source, service=self.rules.service,
-            effects=self.rules.effects, keyed=True if self.call.key is not None else None, arguments=self.call.target,
-            policy=run._policy.digest, outcome=outcome, attempts=decision.attempts,  # noqa: SLF001
+            conversation=run.conversation, run_id=run.id, index=self.index, source=run.source,
+            service=self.rules.service, effects=self.rules.effects, keyed=True if self.call.key is not None else None,
+            arguments=self.call.target, policy=run.policy.digest, outcome=outcome, attempts=decision.attempts,
             category=fault.category if fault else None, code=fault.code if fault else None,
-            side_effects=fault.side_effects if bad and fault else None, error_type=fault.code if bad and fault else None,
+            side_effects=fault.side_effects if fault and not ok else None,
+            error_type=fault.code if fault and not ok else None,
         )  # fmt: skip
 
     def __enter__(self) -> Self:

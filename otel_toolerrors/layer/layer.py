@@ -9,12 +9,12 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from random import Random, SystemRandom
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 from opentelemetry.trace import TracerProvider
 
 from otel_toolerrors.engine import ResultCache, Services
-from otel_toolerrors.faults import Rule
+from otel_toolerrors.faults import Rule, RuleSet, default_rules
 from otel_toolerrors.policy import Declaration, Policy, ToolRules, load_policy, resolve
 from otel_toolerrors.surface import Catalog, RecoveryPacket, default_catalog, estimate_tokens
 from otel_toolerrors.telemetry import Tracing
@@ -22,10 +22,10 @@ from otel_toolerrors.vocabulary import Effects, Event
 
 from .credentials import Refresher
 from .run import Run, arm_for, new_run_id
-from .tools import Tools, tool_from
+from .tools import InBand, Tools, tool_from
 
-P = ParamSpec("P")
-R = TypeVar("R")
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 Permission = Callable[[str, Mapping[str, Any]], Any]
 """Asked before every call with the tool's name and arguments. None or True allows it; a string is the reason why not.
 It may be async, for `Run.acall`. If it raises, the call is denied."""
@@ -78,7 +78,7 @@ class RecoveryLayer:
         self.services = Services(self.policy)
         self.cache = ResultCache()
         self.tracing = Tracing(tracer_provider)
-        self.fault_rules = rules
+        self.fault_rules = RuleSet((*rules, *default_rules()))
         self.permission = permission
         self.credentials = dict(credentials or {})
         self.count_tokens = count_tokens
@@ -92,16 +92,23 @@ class RecoveryLayer:
         self._rules: dict[tuple[str, Declaration, str], ToolRules] = {}
 
     @overload
-    def tool(self, function: Callable[P, R], /) -> Callable[P, R]: ...
+    def tool(self, function: F, /) -> F: ...
     @overload
     def tool(
-        self, *, name: str | None = None, effects: Effects = "write", service: str | None = None, optional: bool = False,
-        credential: str | None = None, cache_ttl: float | None = None, fallback: tuple[str, ...] = (),
-        in_band: Callable[[Any], bool] | bool = False,
-    ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...  # fmt: skip
+        self,
+        *,
+        name: str | None = None,
+        effects: Effects = "write",
+        service: str | None = None,
+        optional: bool = False,
+        credential: str | None = None,
+        cache_ttl: float | None = None,
+        fallback: tuple[str, ...] = (),
+        in_band: InBand = False,
+    ) -> Callable[[F], F]: ...
     def tool(
         self,
-        function: Callable[P, R] | None = None,
+        function: F | None = None,
         /,
         *,
         name: str | None = None,
@@ -111,8 +118,8 @@ class RecoveryLayer:
         credential: str | None = None,
         cache_ttl: float | None = None,
         fallback: tuple[str, ...] = (),
-        in_band: Callable[[Any], bool] | bool = False,
-    ) -> Any:
+        in_band: InBand = False,
+    ) -> F | Callable[[F], F]:
         """Register a function as a tool, unchanged. Everything that is not said is taken in its strictest sense.
 
         Args:
@@ -135,7 +142,7 @@ class RecoveryLayer:
             fallback=fallback,
         )  # fmt: skip
 
-        def register(wrapped: Callable[P, R]) -> Callable[P, R]:
+        def register(wrapped: F) -> F:
             self.tools.add(tool_from(wrapped, name=name, declared=declared, in_band=in_band))
             return wrapped
 
@@ -182,12 +189,9 @@ class RecoveryLayer:
             _shielded(self._on_packet, packet)
 
 
-T = TypeVar("T")
-
-
 def _shielded(listener: Callable[[T], None], news: T) -> None:
     """Tell a listener; what it raises must not change a tool's result."""
     try:
         listener(news)
-    except Exception:
+    except Exception:  # a user's callback may raise anything
         _log.exception("a listener failed")

@@ -53,11 +53,11 @@ class Run:
         self.conversation = conversation
         self.arm: Arm = arm
         self.context_remaining: int | None = None
-        self._layer = layer
-        self._policy = layer.policy
-        self._state = RunState(self._policy.run)
+        self.layer = layer
+        self.policy = layer.policy
+        self._state = RunState(self.policy.run)
         self._surfacer = Surfacer(
-            self._policy.surface, layer.catalog, arm, self._state, self._offered, layer.count_tokens
+            self.policy.surface, layer.catalog, arm, self._state, self._offered, layer.count_tokens
         )
         self._refreshes = Refreshes(layer.credentials)
         self._hands = RunHands(layer, self._refreshes, self._state)
@@ -66,7 +66,7 @@ class Run:
         self._done: dict[str, int] = {}
         self._answers: dict[str, Outcome] = {}
         self._offered_first = ",".join(self._offered())
-        self._trace = layer.tracing.start_run(agent)
+        self.trace = layer.tracing.start_run(agent)
 
     # Calling
 
@@ -94,7 +94,7 @@ class Run:
         Raises:
             TypeError: The tool is async; use `acall`.
         """
-        calling = self._begin(tool, arguments or {}, call_id, key, function, declared)
+        calling = self._begin(tool, arguments or {}, function, declared, call_id=call_id, key=key)
         if calling.tool is not None and calling.tool.is_async:
             calling.abandon()
             raise TypeError(f"{tool!r} is an async tool: use `await run.acall(...)`")
@@ -116,7 +116,7 @@ class Run:
         declared: Declaration | None = None,
     ) -> Outcome:
         """Do what `call` does in the current task. A sync tool runs in a thread, so that the loop stays free."""
-        calling = self._begin(tool, arguments or {}, call_id, key, function, declared)
+        calling = self._begin(tool, arguments or {}, function, declared, call_id=call_id, key=key)
         with calling:
             verdict = self._asked(calling)
             decision = self._refused(calling, await verdict if inspect.isawaitable(verdict) else verdict)
@@ -138,7 +138,8 @@ class Run:
 
         A transcript with an unanswered tool call is invalid: after an interruption, answer the turn with these.
         """
-        return [self._answers.get(call_id) or self._surfacer.not_run(call_id, self._stop_reason) for call_id in call_ids]
+        stop = self._state.stopped.reason if self._state.stopped else None
+        return [self._answers.get(call_id) or self._surfacer.not_run(call_id, stop) for call_id in call_ids]
 
     # State
 
@@ -151,18 +152,14 @@ class Run:
     def stop(self, tool: str = "") -> None:
         """Stop the run: waiting calls give up, later ones answer that they were not run."""
         if self._state.stop(Stop("aborted", tool)):
-            self._trace.event(RunStopped(tool=tool, reason="aborted"))
+            self.trace.event(RunStopped(tool=tool, reason="aborted"))
 
     def tools(self) -> list[dict[str, Any]]:
         """Describe the tools to the model, without those that this run has given up."""
-        return [tool.spec() for name, tool in self._layer.tools.items() if name not in self._state.degraded]
+        return [tool.spec() for tool in self.layer.tools if tool.name not in self._state.degraded]
 
     def _offered(self) -> list[str]:
-        return sorted(name for name in self._layer.tools if name not in self._state.degraded)
-
-    @property
-    def _stop_reason(self) -> StopReason | None:
-        return self._state.stopped.reason if self._state.stopped else None
+        return sorted(tool.name for tool in self.layer.tools if tool.name not in self._state.degraded)
 
     # The way in
 
@@ -170,14 +167,16 @@ class Run:
         self,
         name: str,
         arguments: Mapping[str, Any],
-        call_id: str | None,
-        key: str | None,
         function: Callable[..., Any] | None,
         declared: Declaration | None,
+        *,
+        call_id: str | None,
+        key: str | None,
     ) -> Calling:
-        tool = self._layer.tools.get(name)
+        tool = self.layer.tools.get(name)
         if function is not None:
-            tool = tool_from(function, name=name, declared=declared or _declared(tool), in_band=tool.in_band if tool else False)
+            in_band = tool.in_band if tool else False
+            tool = tool_from(function, name=name, declared=declared or _declared(tool), in_band=in_band)
         with self._lock:
             index = self._index
             self._index += 1
@@ -187,11 +186,11 @@ class Run:
         """Make the idempotency key of a call: the same until a call with the same arguments has worked."""
         if tool is None or tool.key_parameter is None:
             return None
-        return safe_digest(self._layer.secret, self.id, target(), self._done.get(target(), 0))
+        return safe_digest(self.layer.secret, self.id, target(), self._done.get(target(), 0))
 
     def _asked(self, calling: Calling) -> Any:
         """Ask the permission check, if there is one; a check that fails is a no."""
-        check = self._layer.permission
+        check = self.layer.permission
         if check is None or calling.tool is None or self._state.stopped is not None:
             return None
         try:
@@ -202,17 +201,14 @@ class Run:
     def _refused(self, calling: Calling, verdict: Any) -> Decision | None:
         """Decide without calling the tool, where it need not or must not be called."""
         if calling.tool is None:
-            return calling.no_such_tool(self._layer.tools.near(calling.name), self._hands.around)
+            return calling.no_such_tool(self.layer.tools.near(calling.name), self._hands.around)
         if verdict is None or verdict is True:
             self._state.allowed(calling.name)
             return None
         reason = redact(verdict) if isinstance(verdict, str) and verdict else "not allowed"
         denials = self._state.denied(calling.name)
-        calling.emit(
-            CallDenied(
-                tool=calling.name, reason=reason, consecutive=denials.consecutive, total=denials.total, drift=denials.drift
-            )
-        )
+        counted = {"consecutive": denials.consecutive, "total": denials.total}
+        calling.emit(CallDenied(tool=calling.name, reason=reason, drift=denials.drift, **counted))
         stop: StopReason | None = None
         if self._state.too_many_denials(denials) and self._state.stop(Stop("denials", calling.name)):
             calling.emit(RunStopped(tool=calling.name, reason="denials"))
@@ -220,15 +216,13 @@ class Run:
         return calling.denied(reason, stop)
 
     def _answer(self, calling: Calling, decision: Decision) -> Outcome:
-        outcome = self._surfacer.outcome(
-            decision, calling.call, calling.where, self.context_remaining, calling.emit
-        )
+        outcome = self._surfacer.outcome(decision, calling.call, calling.where, self.context_remaining, calling.emit)
         if calling.tool is not None and calling.tool.key_parameter is not None and outcome.ok:
             self._done[calling.call.target] = self._done.get(calling.call.target, 0) + 1
         if calling.call_id is not None:
             self._answers[calling.call_id] = outcome
         if outcome.packet is not None:
-            self._layer.escalate(outcome.packet)
+            self.layer.escalate(outcome.packet)
         calling.end(decision)
         return outcome
 
@@ -236,14 +230,14 @@ class Run:
 
     def close(self) -> None:
         """End the run. Calls that come later still work, but their spans have no run span to belong to."""
-        self._trace.end(self._describe)
+        self.trace.end(self._describe)
 
     def _describe(self) -> RunSpan:
         stop = self._state.stopped
         return RunSpan(
             operation=RunSpan.OPERATION, agent=self.agent, conversation=self.conversation, run_id=self.id,
-            source=self.source, arm=self.arm, tools=self._offered_first, policy=self._policy.digest,
-            catalog=self._layer.catalog.version, observed=True if self._policy.mode == "observe" else None,
+            source=self.source, arm=self.arm, tools=self._offered_first, policy=self.policy.digest,
+            catalog=self.layer.catalog.version, observed=True if self.policy.mode == "observe" else None,
             stop_reason=stop.reason if stop else None,
             error_type=(stop.fault.code if stop.fault else stop.reason) if stop else None,
         )  # fmt: skip

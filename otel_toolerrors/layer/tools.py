@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from otel_toolerrors.policy import Declaration
+
+
+InBand = Callable[[Any], bool] | bool
+"""Whether a tool's errors come back as values: True for the known forms, or a test of one's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,27 +25,22 @@ class Tool:
     function: Callable[..., Any]
     description: str
     declared: Declaration
+    is_async: bool = False
     key_parameter: str | None = None
     """Name of the parameter that takes an idempotency key."""
-    in_band: Callable[[Any], bool] | bool = False
-    """Whether errors come back as values: True for the known forms, or a test of one's own."""
-
-    @property
-    def is_async(self) -> bool:
-        """Whether the function must be awaited."""
-        call = getattr(self.function, "__call__", None)  # noqa: B004 - an instance may have an async __call__
-        return inspect.iscoroutinefunction(self.function) or inspect.iscoroutinefunction(call)
+    in_band: InBand = False
 
     def spec(self) -> dict[str, Any]:
         """Describe the tool to a model: name, description and the JSON schema of its arguments."""
-        schema: dict[str, Any] = TypeAdapter(self.function).json_schema()
+        adapter: TypeAdapter[Any] = TypeAdapter(self.function)  # type: ignore[arg-type]  # pydantic takes functions too
+        schema = adapter.json_schema()
         if self.key_parameter is not None:  # ours to fill in, not the model's
             schema.get("properties", {}).pop(self.key_parameter, None)
             schema["required"] = [name for name in schema.get("required", []) if name != self.key_parameter]
         return {"name": self.name, "description": self.description, "input_schema": schema}
 
 
-class Tools(Mapping[str, Tool]):
+class Tools:
     """The registry, by name."""
 
     def __init__(self) -> None:
@@ -61,24 +60,30 @@ class Tools(Mapping[str, Tool]):
         """List the names that ``name`` may have meant."""
         return difflib.get_close_matches(name, self._tools, n=3, cutoff=0.6)
 
+    def get(self, name: str) -> Tool | None:
+        """Find a tool."""
+        return self._tools.get(name)
+
     def __getitem__(self, name: str) -> Tool:
         return self._tools[name]
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._tools)
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools
 
-    def __len__(self) -> int:
-        return len(self._tools)
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(tuple(self._tools.values()))
 
 
-def tool_from(function: Callable[..., Any], *, name: str | None, declared: Declaration, in_band: Any) -> Tool:
+def tool_from(function: Callable[..., Any], *, name: str | None, declared: Declaration, in_band: InBand) -> Tool:
     """Make a tool of a function: its name and first paragraph describe it."""
     parameters = inspect.signature(function).parameters
     return Tool(
-        name=name or getattr(function, "__name__", type(function).__name__),
+        name=name or str(getattr(function, "__name__", type(function).__name__)),
         function=function,
         description=(inspect.getdoc(function) or "").split("\n\n")[0],
         declared=declared,
+        # An instance may have an async __call__.
+        is_async=inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__),
         key_parameter="idempotency_key" if "idempotency_key" in parameters else None,
         in_band=in_band,
     )

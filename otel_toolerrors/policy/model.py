@@ -107,7 +107,7 @@ class RunPolicy(_Section):
     tool_failures: Count = 3
     """Surfaced failures of one tool in a row that stop the run. Source: S0."""
     corrections_in_a_row: Count = 5
-    """Surfaced failures in a row, over all tools, that stop the run. Source: S4 (3 turns), made wider for parallel calls."""
+    """Surfaced failures in a row, over all tools, that stop the run. Source: S4 (3 turns), wider for parallel calls."""
     corrections: Count = 20
     """Surfaced failures in the whole run that stop it. Source: ours."""
     denials_in_a_row: Count = 3
@@ -138,7 +138,7 @@ class SurfacePolicy(_Section):
     near_limit: Annotated[int, Field(ge=0)] = 4_000
     """Below this many tokens left in the window, context shrinks and then goes. Source: S2; the number is ours."""
     systemic_operations: Count = 3
-    """Operations failing with one fingerprint in a run that make it systemic: hint once, then not again. Source: S2; ours."""
+    """Operations failing with one fingerprint in a run that make it systemic: one more hint, then none. Source: S2."""
 
 
 class Fallback(_Section):

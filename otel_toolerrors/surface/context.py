@@ -15,6 +15,10 @@ from otel_toolerrors.faults import Fault
 from otel_toolerrors.policy import SurfacePolicy
 
 from .catalog import Suggestion
+from .neutral import neutralise
+
+_LINE = 160
+"""Characters of an earlier failure's message: enough to tell it from another."""
 
 
 def estimate_tokens(text: str) -> int:
@@ -82,7 +86,8 @@ def _render(call: Call, previous: Sequence[Failure], hints: Sequence[Suggestion]
     lines: list[str] = []
     if previous:
         lines += ["Earlier attempts at this in this run:"]
-        lines += [f"  {n}. {call.tool}: {f.fault.code}: {f.fault.message}" for n, f in enumerate(previous, start=1)]
+        earlier = [f"{call.tool}: {f.fault.code}: {neutralise(f.fault.message, _LINE)}" for f in previous]
+        lines += [f"  {number}. {line}" for number, line in enumerate(earlier, start=1)]
     if hints:
         lines += ["Suggestions:", *(f"  - {hint.text}" for hint in hints)]
     return "\n".join(lines)

@@ -34,7 +34,7 @@ class EnvelopeError(BaseModel):
 
 
 class Envelope(BaseModel):
-    """The whole answer. Its JSON schema is ``Envelope.model_json_schema()``, published in ``docs/envelope.schema.json``."""
+    """The whole answer. Its JSON schema is published as ``docs/envelope.schema.json``."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
@@ -51,6 +51,7 @@ NEEDS_A_PERSON = frozenset({"permission", "permanent", "bug"})
 def envelope_for(decision: Decision, fault: Fault, tool: str, *, hint: str | None, trace_id: str | None) -> Envelope:
     """Put a failure into the envelope."""
     stopped = decision.kind == "stopped" and fault.category not in ("validation", "not_found")
+    open_write = fault.effects in ("write", "destructive") and fault.side_effects == "unknown"
     return Envelope(
         ok=False,
         tool=tool,
@@ -60,11 +61,10 @@ def envelope_for(decision: Decision, fault: Fault, tool: str, *, hint: str | Non
             # Once the engine has given up, a repeat by the model is not advised either.
             retryable=fault.retryable and decision.kind != "stopped",
             side_effects=fault.side_effects,
-            human_action_required=stopped or fault.category in NEEDS_A_PERSON or fault.side_effects == "unknown"
-            and fault.effects in ("write", "destructive"),
+            human_action_required=stopped or open_write or fault.category in NEEDS_A_PERSON,
             retry_after=fault.retry_after,
             summary=fault.message,
             recovery_hint=hint,
             trace_id=trace_id or None,
         ),
-    )  # fmt: skip
+    )

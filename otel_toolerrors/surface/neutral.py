@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 _MARK = " … [cut]"
-_LOOK_ALIKES = str.maketrans({"<": "‹", ">": "›", "`": "ˋ", "[": "⟦", "]": "⟧"})
+_LOOK_ALIKES = str.maketrans("<>`[]", "\u2039\u203a\u02cb\u27e6\u27e7")
 """What delimits tags, code fences and our own section headings, replaced by what merely looks like it."""
 _ROLE = re.compile(r"\b(system|assistant|user|human|developer|tool)\s*:", re.IGNORECASE)
 
@@ -27,5 +27,5 @@ def neutralise(text: str, limit: int) -> str:
 
 
 def _printable(char: str) -> str:
-    # Cc, Cf: control and invisible format characters (escapes, bidi overrides, zero width); Cs, Co: no characters at all.
+    # Cc, Cf: control and invisible format characters (escapes, bidi overrides, zero width). Cs, Co: no characters.
     return " " if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") else char

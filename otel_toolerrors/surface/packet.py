@@ -42,7 +42,8 @@ class RecoveryPacket(BaseModel):
             *(("safe next action", action) for action in self.safe_next_actions),
             *(("unsafe next action", action) for action in self.unsafe_next_actions),
         ]
-        return "\n".join([f"[{self.trace_id or self.run_id}] {self.tool}", *(f"{name}: {value}" for name, value in rows)])
+        head = f"[{self.trace_id or self.run_id}] {self.tool}"
+        return "\n".join([head, *(f"{name}: {value}" for name, value in rows)])
 
 
 _SAFE: dict[str, tuple[str, ...]] = {
@@ -59,6 +60,7 @@ _SAFE: dict[str, tuple[str, ...]] = {
 _VERIFY = "verify whether the operation took effect before doing anything else"
 _SAME_KEY = "repeat it with the same idempotency key"
 _NO_REPEAT = "do not repeat the operation before its effect is known"
+_NO_NEW_KEY = "do not repeat it with a new idempotency key"
 _NO_UNDO = "do not undo it blindly: it may not have happened"
 _DONE = "do not repeat the operation: it has taken effect"
 
@@ -69,8 +71,11 @@ def packet_for(
     """Write the packet for a failed call."""
     writes = fault.effects in ("write", "destructive")
     open_write = writes and fault.side_effects == "unknown"
-    safe = (*((_VERIFY,) if open_write else ()), *((_SAME_KEY,) if open_write and keyed else ()), *_SAFE.get(fault.category, ()))
-    unsafe = (_NO_REPEAT, _NO_UNDO) if open_write else (_DONE,) if writes and fault.side_effects == "committed" else ()
+    first = (_VERIFY, _SAME_KEY) if keyed else (_VERIFY,)
+    safe = (*(first if open_write else ()), *_SAFE.get(fault.category, _SAFE["unknown"]))
+    unsafe: tuple[str, ...] = (_DONE,) if writes and fault.side_effects == "committed" else ()
+    if open_write:
+        unsafe = (_NO_NEW_KEY if keyed else _NO_REPEAT, _NO_UNDO)
     where = f"trace {trace_id}" if trace_id else f"run {run_id}"
     return RecoveryPacket(
         run_id=run_id,
@@ -86,5 +91,5 @@ def packet_for(
         retry_after=fault.retry_after,
         safe_next_actions=safe,
         unsafe_next_actions=unsafe,
-        suggested_prompt=f"{tool} failed with {fault.code} ({where}). First: {safe[0] if safe else 'look at the trace'}.",
+        suggested_prompt=f"{tool} failed with {fault.code} ({where}). First: {safe[0]}.",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -30,6 +30,7 @@ from .messages import (
 from .neutral import neutralise
 from .outcome import Outcome
 from .packet import RecoveryPacket, packet_for
+
 
 @dataclass(frozen=True, slots=True)
 class Where:
@@ -71,7 +72,7 @@ class Surfacer:
         envelope = envelope_for(decision, self._quoted(fault), call.tool, hint=hint, trace_id=where.trace_id)
         text, context = self._text(decision, call, envelope, hints, remaining)
         if decision.kind == "surfaced":
-            emit(self._surfaced(decision, call, fault, text, context, dropped, remaining))
+            emit(self._surfaced(decision, call, fault, text, context=context, dropped=dropped, remaining=remaining))
         packet = self._packet(decision, call, fault, where, emit)
         return self._build(decision, call, where, message=text, envelope=envelope, packet=packet)
 
@@ -121,18 +122,27 @@ class Surfacer:
         return f"{bare}\n{context.text}" if context.text else bare, context
 
     def _surfaced(
-        self, decision: Decision, call: Call, fault: Fault, text: str, context: Context, dropped: Sequence[str],
+        self, decision: Decision, call: Call, fault: Fault, text: str, *, context: Context, dropped: Sequence[str],
         remaining: int | None,
     ) -> ErrorSurfaced:  # fmt: skip
         tools = dict.fromkeys(tool for hint in context.suggestions for tool in hint.tools)
         return ErrorSurfaced(
-            tool=call.tool, category=fault.category, code=fault.code, fingerprint=fault.fingerprint, target=call.target,
-            failures=decision.failures, tokens=self.count_tokens(text),
-            injected_tokens=self.count_tokens(context.text) if context.text else 0, arm=self.arm,
-            suggestions=",".join(hint.id for hint in context.suggestions) or None, suggested_tools=",".join(tools) or None,
-            dropped_suggestions=",".join(dropped) or None, offered_tools=",".join(self.offered()) or None,
-            trimmed=context.trimmed, context_remaining=remaining,
-        )  # fmt: skip
+            tool=call.tool,
+            category=fault.category,
+            code=fault.code,
+            fingerprint=fault.fingerprint,
+            target=call.target,
+            failures=decision.failures,
+            tokens=self.count_tokens(text),
+            injected_tokens=self.count_tokens(context.text) if context.text else 0,
+            arm=self.arm,
+            suggestions=_joined(hint.id for hint in context.suggestions),
+            suggested_tools=_joined(tools),
+            dropped_suggestions=_joined(dropped),
+            offered_tools=_joined(self.offered()),
+            trimmed=context.trimmed,
+            context_remaining=remaining,
+        )
 
     def _packet(
         self, decision: Decision, call: Call, fault: Fault, where: Where, emit: Callable[[Event], None]
@@ -151,6 +161,10 @@ class Surfacer:
             )
         )  # fmt: skip
         return packet
+
+
+def _joined(names: Iterable[str]) -> str | None:
+    return ",".join(names) or None
 
 
 def bare_text(envelope: Envelope) -> str:

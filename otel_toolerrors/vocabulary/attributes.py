@@ -48,9 +48,7 @@ def attributes_of(record: type) -> dict[str, Attribute]:
     """Map each field name of a vocabulary dataclass to its attribute."""
     hints = get_type_hints(record)
     return {
-        f.name: Attribute(type=_type_name(hints[f.name]), **f.metadata)
-        for f in fields(record)
-        if "key" in f.metadata
+        f.name: Attribute(type=_type_name(hints[f.name]), **f.metadata) for f in fields(record) if "key" in f.metadata
     }
 
 

@@ -162,7 +162,12 @@ class BreakerRejected:
     name: str = attribute("toolerrors.breaker.name", "The service, or for a run breaker the tool.", "search-api")
     state: BreakerState = attribute("toolerrors.breaker.state", "State that refused.", "open", cardinality="low")
     retry_after: float | None = attribute(
-        "toolerrors.retry_after", "Time until the next probe may pass.", 12.0, unit="s", cardinality="high", default=None
+        "toolerrors.retry_after",
+        "Time until the next probe may pass.",
+        12.0,
+        unit="s",
+        cardinality="high",
+        default=None,
     )
 
 

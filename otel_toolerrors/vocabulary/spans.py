@@ -43,7 +43,9 @@ class RunSpan:
     stop_reason: StopReason | None = attribute(
         "toolerrors.stop.reason", "Why the run was stopped, if it was.", "permission", cardinality="low", default=None
     )
-    error_type: str | None = attribute("error.type", "Code of the fault that stopped the run.", "http.403", default=None)
+    error_type: str | None = attribute(
+        "error.type", "Code of the fault that stopped the run.", "http.403", default=None
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +93,9 @@ class CallSpan:
         "toolerrors.side_effects", "What is known about whether a failed call took effect.", "none", cardinality="low",
         default=None,
     )  # fmt: skip
-    error_type: str | None = attribute("error.type", "Our code, only if the call ended badly.", "http.503", default=None)
+    error_type: str | None = attribute(
+        "error.type", "Our code, only if the call ended badly.", "http.503", default=None
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +114,9 @@ class AttemptSpan:
         "toolerrors.category", "Category of the fault; absent if the attempt worked.", "transient", cardinality="low",
         default=None,
     )  # fmt: skip
-    error_type: str | None = attribute("error.type", "Code of the fault; absent if it worked.", "timeout.read", default=None)
+    error_type: str | None = attribute(
+        "error.type", "Code of the fault; absent if it worked.", "timeout.read", default=None
+    )
 
 
 SPANS: tuple[type[Span], ...] = (RunSpan, CallSpan, AttemptSpan)
