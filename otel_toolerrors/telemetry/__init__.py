@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from .call_trace import CallTrace
 from .handle import Telemetry
-from .setup import configure
+from .setup import bridge_events, configure
 from .signals import EventSignal
 from .trace_files import Rotation
 from .tracing import RunTrace, Tracing
 
-__all__ = ["CallTrace", "EventSignal", "Rotation", "RunTrace", "Telemetry", "Tracing", "configure"]
+__all__ = ["CallTrace", "EventSignal", "Rotation", "RunTrace", "Telemetry", "Tracing", "bridge_events", "configure"]

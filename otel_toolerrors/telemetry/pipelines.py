@@ -1,21 +1,15 @@
-"""The two ways out: files of our own, or the standard exporters. Imported only by those who have the SDK."""
+"""The two ways out: files of our own, or the standard exporters. Whatever is called here needs the SDK."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from opentelemetry import _logs, metrics, trace
-from opentelemetry.sdk._logs import LoggerProvider  # noqa: TID253 - see the module's docstring
-from opentelemetry.sdk._logs.export import BatchLogRecordProcessor  # noqa: TID253
-from opentelemetry.sdk.metrics import MeterProvider  # noqa: TID253
-from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader  # noqa: TID253
-from opentelemetry.sdk.resources import Resource  # noqa: TID253
-from opentelemetry.sdk.trace import TracerProvider  # noqa: TID253
-from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: TID253
 
 from otel_toolerrors.vocabulary.metrics import TELEMETRY_DROPPED
 from otel_toolerrors.vocabulary.words import DropReason
@@ -27,6 +21,13 @@ from .processors import CountedSpanExporter, LogsToOutbox, SpansToOutbox
 from .signals import SCOPE
 from .trace_files import Rotation, TraceFiles
 
+if TYPE_CHECKING:
+    from opentelemetry.sdk._logs import LoggerProvider, LogRecordProcessor
+    from opentelemetry.sdk.metrics import MeterProvider
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
+    from opentelemetry.sdk.trace.export import SpanExporter
+
 _PROTOCOLS: Final = {"grpc": "otlp_proto_grpc", "http/protobuf": "otlp_proto_http"}
 
 
@@ -37,8 +38,17 @@ class Providers:
     resource: Resource
     set_global: bool
 
+    @classmethod
+    def for_service(cls, attributes: Mapping[str, str], *, set_global: bool) -> Providers:
+        """Providers with a resource of ``attributes``, and of what the environment says."""
+        from opentelemetry.sdk.resources import Resource
+
+        return cls(resource=Resource.create(attributes), set_global=set_global)
+
     def tracer(self) -> TracerProvider:
         """The provider that makes our spans."""
+        from opentelemetry.sdk.trace import TracerProvider
+
         current = trace.get_tracer_provider()
         if self.set_global and isinstance(current, TracerProvider):
             return current
@@ -49,6 +59,8 @@ class Providers:
 
     def logger(self) -> LoggerProvider:
         """The provider that makes our log records."""
+        from opentelemetry.sdk._logs import LoggerProvider
+
         current = _logs.get_logger_provider()
         if self.set_global and isinstance(current, LoggerProvider):
             return current
@@ -59,6 +71,9 @@ class Providers:
 
     def meter(self, exporters: list[str]) -> MeterProvider | None:
         """The provider that makes our metrics; None if nobody wants them, or if there is one already."""
+        from opentelemetry.sdk.metrics import MeterProvider
+        from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+
         if not exporters or (self.set_global and isinstance(metrics.get_meter_provider(), MeterProvider)):
             return None  # no reader can be added to a provider that exists
         readers = [PeriodicExportingMetricReader(_load("metrics", name)) for name in exporters]
@@ -74,13 +89,13 @@ def to_files(providers: Providers, folder: Path, rotation: Rotation, *, logs: bo
     spans = SpansToOutbox(Outbox(encode_spans, TraceFiles(folder, "traces", rotation), drops))
     parts: list[Part] = [spans]
     tracer_provider = providers.tracer()
-    tracer_provider.add_span_processor(spans)
+    tracer_provider.add_span_processor(cast("SpanProcessor", spans))
     logger_provider = None
     if logs:
         records = LogsToOutbox(Outbox(encode_logs, TraceFiles(folder, "logs", rotation), drops))
         parts.append(records)
         logger_provider = providers.logger()
-        logger_provider.add_log_record_processor(records)
+        logger_provider.add_log_record_processor(cast("LogRecordProcessor", records))
     return Telemetry(
         destination=str(folder),
         tracer_provider=tracer_provider,
@@ -92,12 +107,16 @@ def to_files(providers: Providers, folder: Path, rotation: Rotation, *, logs: bo
 
 def to_exporters(providers: Providers, exporters: list[str], *, logs: bool) -> Telemetry:
     """Send spans to ``exporters``, metrics and log records to those that the environment names for them."""
+    from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
     drops = Drops(_count_dropped)
     # What the environment does not say about the other signals, it says with the traces.
     log_exporters, metric_exporters = (
         exporters if (named := named_exporters(signal)) is None else named for signal in ("logs", "metrics")
     )
-    spans = [BatchSpanProcessor(CountedSpanExporter(_load("traces", name), drops)) for name in exporters]
+    counted = [CountedSpanExporter(_load("traces", name), drops) for name in exporters]
+    spans = [BatchSpanProcessor(cast("SpanExporter", exporter)) for exporter in counted]
     records = [BatchLogRecordProcessor(_load("logs", name)) for name in log_exporters] if logs else []
     tracer_provider = providers.tracer()
     for processor in spans:

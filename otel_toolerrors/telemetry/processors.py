@@ -1,71 +1,80 @@
-"""Where the SDK hands over what has ended. Imported only by those who have the SDK."""
+"""Where the SDK hands over what has ended.
+
+These classes have the shape of the SDK's interfaces without inheriting from
+them, so that the package imports without the SDK.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from opentelemetry.sdk._logs import LogRecordProcessor, ReadWriteLogRecord  # noqa: TID253 - see the module's docstring
-from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor  # noqa: TID253
-from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult  # noqa: TID253
+from opentelemetry.context import Context
 from opentelemetry.trace import get_current_span
-from typing_extensions import override
 
 from otel_toolerrors.vocabulary import RunSpan
 
 from .outbox import EXIT_TIMEOUT, Drops, Outbox
 
+if TYPE_CHECKING:
+    from opentelemetry.sdk._logs import ReadWriteLogRecord
+    from opentelemetry.sdk.trace import ReadableSpan, Span
+    from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
-class SpansToOutbox(SpanProcessor):
-    """Puts ended spans into the outbox; the end of a run is written at once."""
+
+class SpansToOutbox:
+    """A span processor that puts ended spans into the outbox. The end of a run is written at once."""
 
     def __init__(self, outbox: Outbox[ReadableSpan]) -> None:
         self._outbox = outbox
 
-    @override
+    def on_start(self, span: Span, parent_context: Context | None = None) -> None:
+        """Nothing is sent before a span ends."""
+
+    def _on_ending(self, span: Span) -> None:
+        """Part of the SDK's interface, though not of its public one."""
+
     def on_end(self, span: ReadableSpan) -> None:
-        if span.context is not None and span.context.trace_flags.sampled:
+        """Hand the span over."""
+        if span.context.trace_flags.sampled:
             self._outbox.put(span)
             if span.name.startswith(RunSpan.OPERATION):
                 self._outbox.hurry()
 
-    @override
     def shutdown(self) -> None:
+        """Write what waits, and stop."""
         self._outbox.close(EXIT_TIMEOUT)
 
-    @override
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """Write what waits."""
         return self._outbox.flush(timeout_millis / 1000)
 
 
-class LogsToOutbox(LogRecordProcessor):
-    """Puts log records into the outbox."""
+class LogsToOutbox:
+    """A log record processor that puts records into the outbox."""
 
     def __init__(self, outbox: Outbox[ReadWriteLogRecord]) -> None:
         self._outbox = outbox
 
-    @override
     def on_emit(self, log_record: ReadWriteLogRecord) -> None:
+        """Hand the record over."""
         self._outbox.put(log_record)
 
-    @override
     def shutdown(self) -> None:
+        """Write what waits, and stop."""
         self._outbox.close(EXIT_TIMEOUT)
 
-    @override
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """Write what waits."""
         return self._outbox.flush(timeout_millis / 1000)
 
 
-class EventsToSpans(LogRecordProcessor):
-    """Copies every event (a log record with a name) onto the span it was emitted in, for stores that keep no logs.
+class EventsToSpans:
+    """A log record processor that copies every event (a record with a name) onto the span it was emitted in."""
 
-    Add it to a ``LoggerProvider`` to see other libraries' events, or ours with
-    ``event_signal="logs"``, in Jaeger and Tempo as well.
-    """
-
-    @override
     def on_emit(self, log_record: ReadWriteLogRecord) -> None:
+        """Copy the record, if it is an event of a span that is still open and current where it was emitted."""
         record = log_record.log_record
         if not record.event_name:
             return
@@ -74,35 +83,36 @@ class EventsToSpans(LogRecordProcessor):
         if span.is_recording() and (context.trace_id, context.span_id) == (record.trace_id, record.span_id):
             span.add_event(record.event_name, record.attributes, record.timestamp or record.observed_timestamp)
 
-    @override
     def shutdown(self) -> None:
-        pass
+        """Nothing waits."""
 
-    @override
-    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:  # noqa: ARG002 - part of the interface
+        """Nothing waits."""
         return True
 
 
-class CountedSpanExporter(SpanExporter):
+class CountedSpanExporter:
     """Counts the spans that another exporter could not deliver."""
 
     def __init__(self, exporter: SpanExporter, drops: Drops) -> None:
         self._exporter = exporter
         self._drops = drops
 
-    @override
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Deliver, or count."""
+        from opentelemetry.sdk.trace.export import SpanExportResult
+
         result = SpanExportResult.FAILURE
-        with suppress(Exception):  # the processor would only log it, with a traceback for each batch
+        with suppress(Exception):  # the processor would log it, with a traceback for each batch
             result = self._exporter.export(spans)
         if result is not SpanExportResult.SUCCESS:
             self._drops.count("export_failed", len(spans))
         return result
 
-    @override
     def shutdown(self) -> None:
+        """Stop."""
         self._exporter.shutdown()
 
-    @override
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """Deliver what the exporter holds."""
         return self._exporter.force_flush(timeout_millis)

@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 from .handle import Telemetry
+from .pipelines import Providers, named_exporters, to_exporters, to_files
+from .processors import EventsToSpans
 from .signals import EventSignal, set_default_event_signal
 from .trace_files import Rotation
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk._logs import LoggerProvider, LogRecordProcessor
 
 TRACES_DIR: Final = ".toolerrors/traces"
 """Where traces go if nobody says otherwise."""
@@ -54,21 +59,17 @@ def configure(
         raise ValueError(f"event_signal is 'span', 'logs' or 'both', not {event_signal!r}")
     if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return Telemetry(destination="disabled")
+    attributes = dict(resource or {}) | ({"service.name": service_name} if service_name is not None else {})
     try:
-        from opentelemetry.sdk.resources import Resource
-
-        from . import pipelines  # noqa: PLC0415 - needs the SDK
+        providers = Providers.for_service(attributes, set_global=set_global)
     except ImportError as error:
         raise ImportError("configure() needs the OpenTelemetry SDK: pip install 'otel-toolerrors[otlp]'") from error
-
-    attributes = dict(resource or {}) | ({"service.name": service_name} if service_name is not None else {})
-    providers = pipelines.Providers(resource=Resource.create(attributes), set_global=set_global)
     logs = event_signal != "span"
-    exporters = pipelines.named_exporters("traces")
+    exporters = named_exporters("traces")
     if exporters is None:
-        telemetry = pipelines.to_files(providers, Path(traces_dir), rotation or Rotation(), logs=logs)
+        telemetry = to_files(providers, Path(traces_dir), rotation or Rotation(), logs=logs)
     else:
-        telemetry = pipelines.to_exporters(providers, exporters, logs=logs)
+        telemetry = to_exporters(providers, exporters, logs=logs)
     if set_global:
         _make_current(telemetry, event_signal)
     return telemetry
@@ -80,3 +81,12 @@ def _make_current(telemetry: Telemetry, event_signal: EventSignal) -> None:
         _current.retire()
     _current = telemetry
     set_default_event_signal(event_signal)
+
+
+def bridge_events(logger_provider: LoggerProvider) -> None:
+    """Copy every event that goes through ``logger_provider`` onto the span it was emitted in as well.
+
+    For stores that keep no log records, such as Jaeger and Tempo: other libraries'
+    events become visible there, and ours with ``event_signal="logs"``.
+    """
+    logger_provider.add_log_record_processor(cast("LogRecordProcessor", EventsToSpans()))
