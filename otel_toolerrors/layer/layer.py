@@ -96,6 +96,8 @@ class RecoveryLayer:
     @overload
     def tool(
         self,
+        function: None = None,
+        /,
         *,
         name: str | None = None,
         effects: Effects = "write",
@@ -119,7 +121,7 @@ class RecoveryLayer:
         cache_ttl: float | None = None,
         fallback: tuple[str, ...] = (),
         in_band: InBand = False,
-    ) -> F | Callable[[F], F]:
+    ) -> Any:
         """Register a function as a tool, unchanged. Everything that is not said is taken in its strictest sense.
 
         Args:
@@ -193,5 +195,5 @@ def _shielded(listener: Callable[[T], None], news: T) -> None:
     """Tell a listener; what it raises must not change a tool's result."""
     try:
         listener(news)
-    except Exception:  # a user's callback may raise anything
+    except Exception:  # noqa: BLE001 - a user's callback may raise anything
         _log.exception("a listener failed")

@@ -12,7 +12,6 @@ from pydantic import TypeAdapter
 
 from otel_toolerrors.policy import Declaration
 
-
 InBand = Callable[[Any], bool] | bool
 """Whether a tool's errors come back as values: True for the known forms, or a test of one's own."""
 

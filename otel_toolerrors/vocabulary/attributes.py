@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from functools import cache
 from typing import Any, Literal, get_args, get_type_hints
 
 Scalar = str | int | float | bool
@@ -27,6 +26,9 @@ class Attribute:
     cardinality: Cardinality = "bounded"
 
 
+_known: dict[type, dict[str, Attribute]] = {}
+
+
 def attribute(
     key: str,
     description: str,
@@ -43,23 +45,24 @@ def attribute(
     return field(metadata=metadata, default=default)
 
 
-@cache
 def attributes_of(record: type) -> dict[str, Attribute]:
     """Map each field name of a vocabulary dataclass to its attribute."""
+    if record not in _known:
+        _known[record] = _read(record)
+    return _known[record]
+
+
+def _read(record: Any) -> dict[str, Attribute]:
     hints = get_type_hints(record)
     return {
         f.name: Attribute(type=_type_name(hints[f.name]), **f.metadata) for f in fields(record) if "key" in f.metadata
     }
 
 
-@cache
-def _keys_of(record: type) -> tuple[tuple[str, str], ...]:
-    return tuple((name, attr.key) for name, attr in attributes_of(record).items())
-
-
 def to_attributes(record: object) -> dict[str, Scalar]:
     """Render a vocabulary dataclass as flat attributes, without the fields that are ``None``."""
-    return {key: value for name, key in _keys_of(type(record)) if (value := getattr(record, name)) is not None}
+    attributes = attributes_of(type(record)).items()
+    return {attr.key: value for name, attr in attributes if (value := getattr(record, name)) is not None}
 
 
 def _type_name(hint: Any) -> str:
