@@ -57,6 +57,10 @@ class LogsToOutbox:
     def __init__(self, outbox: Outbox[ReadWriteLogRecord]) -> None:
         self._outbox = outbox
 
+    def enabled(self, **_: object) -> bool:
+        """Every record is wanted."""
+        return True
+
     def on_emit(self, log_record: ReadWriteLogRecord) -> None:
         """Hand the record over."""
         self._outbox.put(log_record)
@@ -72,6 +76,10 @@ class LogsToOutbox:
 
 class EventsToSpans:
     """A log record processor that copies every event (a record with a name) onto the span it was emitted in."""
+
+    def enabled(self, **_: object) -> bool:
+        """Every event is wanted."""
+        return True
 
     def on_emit(self, log_record: ReadWriteLogRecord) -> None:
         """Copy the record, if it is an event of a span that is still open and current where it was emitted."""
