@@ -7,7 +7,8 @@
 
 from __future__ import annotations
 
+from .ingest import Ingested
 from .sources import TraceSourceError
-from .traces import Ingested, Traces, open  # noqa: A004 - see traces.open
+from .traces import Traces, open  # noqa: A004 - see traces.open
 
 __all__ = ["Ingested", "TraceSourceError", "Traces", "open"]

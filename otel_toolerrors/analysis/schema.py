@@ -29,6 +29,11 @@ class Column:
         return f'"{self.name}"'
 
 
+def literal(text: str) -> str:
+    """Quote a string for SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
 def _vocabulary_columns(records: Iterable[type]) -> tuple[Column, ...]:
     types = {attr.key: SQL_TYPES[attr.type] for record in records for attr in attributes_of(record).values()}
     return tuple(Column(key, sql_type) for key, sql_type in types.items())
@@ -80,6 +85,7 @@ SPANS_TABLE = (
     *SPAN_ATTRIBUTES,
     Column("attributes", ATTRIBUTE_MAP),
     Column("resource", ATTRIBUTE_MAP),
+    Column("links", "STRUCT(trace_id VARCHAR, span_id VARCHAR)[]"),
 )
 
 SPAN_EVENTS_TABLE = (
@@ -101,7 +107,21 @@ QUARANTINE_TABLE = (
     Column("head", "VARCHAR"),
 )
 
-TABLES = {"spans": SPANS_TABLE, "span_events": SPAN_EVENTS_TABLE, "quarantine": QUARANTINE_TABLE}
+SOURCES_TABLE = (
+    Column("path", "VARCHAR"),
+    Column("head_length", "BIGINT"),
+    Column("head", "VARCHAR"),
+    Column("offset", "BIGINT"),
+    Column("tail", "VARCHAR"),
+    Column("size", "BIGINT"),
+)
+
+TABLES = {
+    "spans": SPANS_TABLE,
+    "span_events": SPAN_EVENTS_TABLE,
+    "quarantine": QUARANTINE_TABLE,
+    "sources": SOURCES_TABLE,
+}
 
 
 def create_table(name: str, columns: Iterable[Column]) -> str:

@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import duckdb
 
-from . import otlp
-from .schema import TABLES, create_table
-from .sources import find_files
-from .views import views
+from .database import Limits, is_database, read_database, read_files
+from .ingest import Ingested, Progress, export
+from .sources import TraceSourceError
 
 if TYPE_CHECKING:
     from otel_toolerrors.policy import Policy
 
 
-@dataclass(frozen=True, slots=True)
-class Ingested:
-    """What one ``open()`` read."""
-
-    files: int = 0
-    spans: int = 0
-    duplicates: int = 0
-    quarantined: int = 0
-
-
 class Traces:
-    """Traces in DuckDB: tables ``spans``, ``span_events``, ``quarantine`` and a view for every record of the vocabulary."""
+    """Traces in DuckDB: tables ``spans``, ``span_events`` and ``quarantine``, and a view for every vocabulary record."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, ingested: Ingested) -> None:
         self._connection = connection
         self.ingested = ingested
+        """What opening read: files, spans, duplicates, quarantined."""
 
     def sql(self, query: str, params: Any = None) -> duckdb.DuckDBPyRelation:
         """Ask in DuckDB's SQL, and get its relation: ``.fetchall()``, ``.df()``, ``.show()``, ``.aggregate(…)``.
@@ -60,6 +49,17 @@ class Traces:
 
         return tune(self, **options)
 
+    def export(self, folder: str | Path) -> None:
+        """Write spans and events to ``folder`` as Parquet, by day and service; `open()` reads it back.
+
+        Raises:
+            TraceSourceError: the folder already holds an export.
+        """
+        try:
+            export(self._connection.cursor(), Path(folder))
+        except duckdb.IOException as error:
+            raise TraceSourceError(f"{folder}: cannot be written: {error}. Name a new folder.") from error
+
     def close(self) -> None:
         """Release the database."""
         self._connection.close()
@@ -73,23 +73,30 @@ class Traces:
         self.close()
 
 
-def open(  # noqa: A001 - `analysis.open(path)` is the public name, and reads as what it does
-    path: str | Path, *, database: str | Path | None = None, memory_limit: str | None = None
+def open(  # noqa: A001 - `analysis.open(path)` is the public name, and says what it does
+    path: str | Path,
+    *,
+    database: str | Path | None = None,
+    memory_limit: str | None = None,
+    disk_limit: str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> Traces:
-    """Read the traces at ``path``."""
-    files = find_files(path)
-    connection = duckdb.connect(str(database or ":memory:"))
-    if memory_limit:
-        connection.execute("SET memory_limit = ?", [memory_limit])
-    for name, columns in TABLES.items():
-        connection.execute(create_table(name, columns))
-    requests = otlp.read_requests([str(file) for file in files])
-    connection.execute(f"CREATE TEMP TABLE batch AS {otlp.select_spans(requests)}")
-    connection.execute("INSERT INTO spans BY NAME SELECT * EXCLUDE (events) FROM batch")
-    connection.execute(f"INSERT INTO span_events BY NAME {otlp.select_span_events('batch')}")
-    connection.execute(f"INSERT INTO span_events BY NAME {otlp.select_log_events(requests)}")
-    connection.execute("DROP TABLE batch")
-    for name, query in views():
-        connection.execute(f"CREATE OR REPLACE VIEW {name} AS {query}")
-    spans = connection.execute("SELECT count(*) FROM spans").fetchall()[0][0]
-    return Traces(connection, Ingested(files=len(files), spans=spans))
+    """Read traces into DuckDB.
+
+    Args:
+        path: a file, a folder or a glob of trace files; or a database that an earlier call wrote.
+        database: keep the tables in this ``.duckdb`` file. A later call reads only what is new. In memory otherwise.
+        memory_limit: the most memory DuckDB may take, such as ``"2GB"``; 80 % of the machine's otherwise.
+        disk_limit: the most it may take on disk for what does not fit into memory, such as ``"10GB"``.
+        threads: the most threads it may run; one a core otherwise.
+        progress: called with bytes done and bytes in all, after each file.
+
+    Raises:
+        TraceSourceError: nothing to read, not readable, or not within the limits; the message says what to do.
+    """
+    if is_database(path):
+        if database is not None:
+            raise TraceSourceError(f"{path}: is a database already. Open it without database=.")
+        return Traces(*read_database(Path(path), Limits(memory_limit, disk_limit, threads)))
+    return Traces(*read_files(path, database, Limits(memory_limit, disk_limit, threads), progress))

@@ -13,9 +13,11 @@ from operator import attrgetter
 from otel_toolerrors.vocabulary import EVENTS, AttemptSpan, CallSpan, Event, RunSpan, attributes_of
 
 from .foreign import select_foreign_calls, select_foreign_faults
-from .otlp import literal
+from .schema import literal
 
-_WHEN = 'start_ns / 1e9 AS start, end_ns / 1e9 AS "end", (end_ns - start_ns) / 1e9 AS duration'
+_WHEN = (
+    'nullif(start_ns, 0) / 1e9 AS start, end_ns / 1e9 AS "end", (end_ns - nullif(start_ns, 0)) / 1e9 AS duration'
+)
 _WHO = '"service.name" AS service_name, "service.version" AS service_version'
 # What an event's row borrows from its call and run, where the event has no such field itself.
 _BORROWED = ("run_id", "agent", "conversation", "source", "service", "effects", "service_name", "service_version")
@@ -23,6 +25,7 @@ _BORROWED = ("run_id", "agent", "conversation", "source", "service", "effects", 
 
 def views() -> Iterator[tuple[str, str]]:
     """Yield every view's name and query, each after those that it reads."""
+    yield "events", _EVENTS
     yield "calls", _calls()
     yield "attempts", _attempts()
     yield "run_spans", _run_spans()
@@ -117,7 +120,7 @@ def _event_view(events: list[type[Event]]) -> str:
     return f"""
 SELECT e.trace_id, e.span_id, o.call_span_id, e.position, e.ts_ns / 1e9 AS ts, e.name AS event,
   {", ".join(f'e.{column} AS "{name}"' for name, column in fields.items())}, {borrowed}
-FROM span_events e LEFT JOIN event_owners o ON o.trace_id = e.trace_id AND o.span_id = e.span_id
+FROM events e LEFT JOIN event_owners o ON o.trace_id = e.trace_id AND o.span_id = e.span_id
 WHERE e.name IN ({names})"""
 
 
@@ -127,3 +130,14 @@ SELECT trace_id, span_id, parent_span_id, {_WHEN}, "gen_ai.request.model" AS mod
   "gen_ai.conversation.id" AS conversation, "error.type" AS error_type, status, status_message, {_WHO}
 FROM spans WHERE "gen_ai.operation.name" IN ('chat', 'text_completion', 'generate_content')
   OR "openinference.span.kind" = 'LLM'"""
+
+
+# An event that came both in its span and as a log record counts once. The span holds the last 128 at most, and its
+# copy may have another timestamp: of each name, the road on which more arrived is believed.
+_EVENTS = """
+SELECT * FROM span_events ANTI JOIN (
+  SELECT trace_id, span_id, name,
+    CASE WHEN count(*) FILTER (signal = 'log') > count(*) FILTER (signal = 'span') THEN 'span' ELSE 'log' END AS signal
+  FROM span_events SEMI JOIN (SELECT trace_id, span_id FROM span_events WHERE signal = 'log') USING (trace_id, span_id)
+  GROUP BY trace_id, span_id, name HAVING count(DISTINCT signal) = 2
+) USING (trace_id, span_id, name, signal)"""

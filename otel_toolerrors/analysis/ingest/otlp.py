@@ -1,0 +1,155 @@
+"""OTLP JSON to rows, in SQL: the typed parse that DuckDB runs on every core.
+
+Both spellings of OTLP JSON pass: fields omitted or empty, 64-bit numbers as
+numbers or strings, enums as numbers or names. The parse is strict: a malformed
+line, a span without ids or a value that does not fit its column is an error,
+and the caller reads that part again line by line (`careful.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from otel_toolerrors.analysis.schema import EVENT_ATTRIBUTES, RESOURCE_ATTRIBUTES, SPAN_ATTRIBUTES, Column, literal
+
+# An attribute's value is taken as text, whatever its type: one list of texts a span costs less than one of structs,
+# and a number that some exporter writes as a string is read all the same.
+_VALUES = ("stringValue", "intValue", "boolValue", "doubleValue", "arrayValue", "kvlistValue", "bytesValue")
+_TEXT = f"coalesce({', '.join(f'a.value.{name}' for name in _VALUES)})"
+
+_VALUE = f"STRUCT({', '.join(f'{name} VARCHAR' for name in _VALUES)})"
+_ATTRIBUTES = f'STRUCT("key" VARCHAR, "value" {_VALUE})[]'
+_EVENT = f'STRUCT(timeUnixNano BIGINT, "name" VARCHAR, attributes {_ATTRIBUTES})'
+_SPAN = (
+    'STRUCT(traceId VARCHAR, spanId VARCHAR, parentSpanId VARCHAR, "name" VARCHAR, kind VARCHAR, '
+    f"startTimeUnixNano BIGINT, endTimeUnixNano BIGINT, attributes {_ATTRIBUTES}, events {_EVENT}[], "
+    "links STRUCT(traceId VARCHAR, spanId VARCHAR)[], status STRUCT(code VARCHAR, message VARCHAR))"
+)
+_LOG_RECORD = (
+    "STRUCT(traceId VARCHAR, spanId VARCHAR, timeUnixNano BIGINT, observedTimeUnixNano BIGINT, "
+    f"eventName VARCHAR, attributes {_ATTRIBUTES})"
+)
+_REQUEST = {
+    "resourceSpans": (
+        f"STRUCT(resource STRUCT(attributes {_ATTRIBUTES}), "
+        f'scopeSpans STRUCT(scope STRUCT("name" VARCHAR), spans {_SPAN}[])[])[]'
+    ),
+    "resourceLogs": f"STRUCT(scopeLogs STRUCT(logRecords {_LOG_RECORD}[])[])[]",
+    # Not read, but a line that holds one of these is no stranger.
+    "resourceMetrics": "JSON",
+    "resourceProfiles": "JSON",
+}
+
+_KINDS = ("UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER")
+_STATUSES = ("UNSET", "OK", "ERROR")
+
+
+def read_requests(files: Sequence[str]) -> str:
+    """Render a table function over files of OTLP JSON lines, one export request a row."""
+    columns = ", ".join(f"{name}: {literal(sql_type)}" for name, sql_type in _REQUEST.items())
+    paths = ", ".join(map(literal, files))
+    # records and sample_size: without them DuckDB guesses from 20,480 objects at every bind.
+    return (
+        f"read_json([{paths}], columns = {{{columns}}}, format = 'newline_delimited', compression = 'none', "
+        "auto_detect = false, records = true, sample_size = 1)"
+    )
+
+
+def select_spans(requests: str) -> str:
+    """Render the spans of ``requests``, one a row, with their events still nested in ``events``.
+
+    A level that is missing altogether becomes a span without ids, and so an error.
+    """
+    known = " AND ".join(f"{name} IS NULL" for name in _REQUEST)
+    return f"""
+WITH resources AS (
+  SELECT unnest(CASE WHEN {known} THEN [NULL] ELSE resourceSpans END) AS r FROM {requests}
+),
+scopes AS (
+  SELECT
+    {_typed("keys", "texts", RESOURCE_ATTRIBUTES)},
+    resource, unnest(scopes) AS s
+  FROM (
+    SELECT coalesce(r.scopeSpans, [NULL]) AS scopes, {_unzip("r.resource.attributes")},
+      {_leftovers("r.resource.attributes", RESOURCE_ATTRIBUTES)} AS resource
+    FROM resources
+  )
+),
+flat AS (SELECT * EXCLUDE (s), s.scope.name AS scope, unnest(coalesce(s.spans, [NULL])) AS span FROM scopes),
+keyed AS (SELECT *, {_unzip("span.attributes")} FROM flat)
+SELECT
+  CASE WHEN length(span.traceId) = 32 AND length(span.spanId) = 16 THEN lower(span.traceId)
+    ELSE error('a span without valid ids') END AS trace_id,
+  lower(span.spanId) AS span_id, nullif(lower(span.parentSpanId), '') AS parent_span_id, span.name AS name,
+  {_enum("span.kind", "SPAN_KIND_", _KINDS)} AS kind,
+  coalesce(span.startTimeUnixNano, 0) AS start_ns, nullif(span.endTimeUnixNano, 0) AS end_ns,
+  {_enum("span.status.code", "STATUS_CODE_", _STATUSES)} AS status,
+  nullif(span.status.message, '') AS status_message, scope,
+  {", ".join(column.quoted for column in RESOURCE_ATTRIBUTES)},
+  {_typed("keys", "texts", SPAN_ATTRIBUTES)},
+  {_leftovers("span.attributes", SPAN_ATTRIBUTES)} AS attributes, resource,
+  list_transform(span.links, lambda k: struct_pack(trace_id := lower(k.traceId), span_id := lower(k.spanId))) AS links,
+  span.events AS events
+FROM keyed"""
+
+
+def select_span_events(spans: str) -> str:
+    """Render the events nested in a relation made by :func:`select_spans`."""
+    return f"""
+WITH flat AS (
+  SELECT trace_id, span_id, generate_subscripts(events, 1) - 1 AS position, unnest(events) AS event
+  FROM {spans} WHERE len(events) > 0
+),
+keyed AS (SELECT *, {_unzip("event.attributes")} FROM flat)
+SELECT
+  trace_id, span_id, position, 'span' AS signal, event.name AS name, event.timeUnixNano AS ts_ns,
+  {_typed("keys", "texts", EVENT_ATTRIBUTES)},
+  {_leftovers("event.attributes", EVENT_ATTRIBUTES)} AS attributes
+FROM keyed"""
+
+
+def select_log_events(requests: str) -> str:
+    """Render the named log records of ``requests`` that belong to a span: events by another road."""
+    return f"""
+WITH resources AS (SELECT unnest(resourceLogs) AS r FROM {requests}),
+scopes AS (SELECT unnest(r.scopeLogs) AS s FROM resources),
+flat AS (SELECT unnest(s.logRecords) AS event FROM scopes),
+keyed AS (
+  SELECT event, {_unzip("event.attributes")} FROM flat
+  WHERE event.eventName <> '' AND length(event.traceId) = 32 AND length(event.spanId) = 16
+)
+SELECT
+  lower(event.traceId) AS trace_id, lower(event.spanId) AS span_id, NULL::INTEGER AS position, 'log' AS signal,
+  event.eventName AS name, coalesce(nullif(event.timeUnixNano, 0), event.observedTimeUnixNano) AS ts_ns,
+  {_typed("keys", "texts", EVENT_ATTRIBUTES)},
+  {_leftovers("event.attributes", EVENT_ATTRIBUTES)} AS attributes
+FROM keyed"""
+
+
+def _unzip(attributes: str) -> str:
+    return (
+        f"list_transform({attributes}, lambda a: a.key) AS keys, "
+        f"list_transform({attributes}, lambda a: {_TEXT}) AS texts"
+    )
+
+
+def _typed(keys: str, texts: str, columns: Iterable[Column]) -> str:
+    def read(column: Column) -> str:
+        text = f"{texts}[list_position({keys}, {literal(column.name)})]"
+        value = text if column.type == "VARCHAR" else f"CAST({text} AS {column.type})"
+        return f"{value} AS {column.quoted}"
+
+    return ",\n  ".join(map(read, columns))
+
+
+def _leftovers(attributes: str, columns: Iterable[Column]) -> str:
+    typed = ", ".join(literal(column.name) for column in columns)
+    rest = f"list_filter({attributes}, lambda a: a.key NOT IN ({typed}))"
+    return f"map_from_entries(list_transform({rest}, lambda a: struct_pack(k := a.key, v := {_TEXT})))"
+
+
+def _enum(value: str, prefix: str, names: Sequence[str]) -> str:
+    """Render the short name of an enum that arrives as its number, its full name, or (for zero) not at all."""
+    numbered = " ".join(f"WHEN '{number}' THEN '{name}'" for number, name in enumerate(names))
+    full = " ".join(f"WHEN '{prefix}{name}' THEN '{name}'" for name in names)
+    return f"CASE coalesce({value}, '0') {numbered} {full} WHEN '' THEN '{names[0]}' END"
