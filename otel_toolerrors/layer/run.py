@@ -243,6 +243,7 @@ class Run:
         )  # fmt: skip
 
     def __enter__(self) -> Self:
+        self.trace.activate()
         return self
 
     def __exit__(
@@ -251,6 +252,7 @@ class Run:
         self.close()
 
     async def __aenter__(self) -> Self:
+        self.trace.activate()
         return self
 
     async def __aexit__(

@@ -75,18 +75,18 @@ class ToolErrorsInstrumentor:
             return
         tracing = Tracing(tracer_provider, meter_provider, logger_provider, event_signal=event_signal)
         undo = [_put_in_place(point, tracing) for point in _wanted()]
-        type(self)._undo = [take_out for take_out in undo if take_out is not None]
+        ToolErrorsInstrumentor._undo = [take_out for take_out in undo if take_out is not None]
 
     def uninstrument(self, **_: Any) -> None:
         """Take the observers out again, in the opposite order."""
         if self._undo is None:
             log.warning("tool errors are not observed")
             return
-        undo, type(self)._undo = self._undo, None
+        undo, ToolErrorsInstrumentor._undo = self._undo, None
         for take_out in reversed(undo):
             try:
                 take_out()
-            except Exception:
+            except Exception:  # noqa: BLE001 - the others must still be taken out
                 log.exception("an observer could not be taken out")
 
 
@@ -108,6 +108,6 @@ def _put_in_place(point: EntryPoint, tracing: Tracing) -> Callable[[], None] | N
     try:
         observer: Observer = point.load()
         return observer(tracing)
-    except Exception:
+    except Exception:  # noqa: BLE001 - a framework that changed must not keep the program from starting
         log.exception("the observer of %s could not be put in place", point.name)
         return None

@@ -61,7 +61,10 @@ class Tracing:
         self._lock = Lock()
 
     def start_run(self, agent: str | None) -> RunTrace:
-        """Open ``invoke_agent {agent}``, unless a framework's own span for it is current. Never raises."""
+        """Open ``invoke_agent {agent}``, unless a framework's own span for it is current. Never raises.
+
+        The run's calls are its children from now on; other spans are after `RunTrace.activate`.
+        """
         run = RunTrace(self)
         run.begin(agent)
         return run
@@ -105,7 +108,7 @@ class RunTrace:
 
     @guarded
     def begin(self, agent: str | None) -> None:
-        """Open or adopt the run's span and make it current here."""
+        """Open or adopt the run's span."""
         signals = self._tracing.signals()
         current = otel_context.get_current()
         if signals is None or suppressed(current):
@@ -117,7 +120,12 @@ class RunTrace:
             self._owned = True
         self._span = span
         self._context = otel_context.set_value(_RUN, self, set_span_in_context(span, current))
-        self._token = otel_context.attach(self._context)
+
+    @guarded
+    def activate(self) -> None:
+        """Make the run's span current here until `end`: other spans, such as a model's, become its children too."""
+        if self._context is not None and self._token is None:
+            self._token = otel_context.attach(self._context)
 
     def start_call(self, tool: str, *, service: str, known: bool = True) -> CallTrace:
         """Open ``execute_tool {tool}`` and make it current, or add to a framework's own span for it. Never raises.
