@@ -15,21 +15,40 @@ from typing import Final
 
 from .evidence import Hit
 
-_ORDER: Final = {"rule": 0, "code": 1, "header": 2, "message": 3, "status": 4, "errno": 5, "type": 6, "location": 7, "value": 8}
+_ORDER: Final = {"rule": 0, "code": 1, "errno": 2, "header": 3, "status": 4, "type": 5, "location": 6, "value": 7, "message": 8}
 _TRANSPORT: Final = frozenset({"connection", "timeout", "tls", "dns", "proxy"})
-_OPEN: Final = frozenset({"gave_up", "process.failed", "response.unreadable"})
+_OPEN: Final = frozenset({"gave_up", "process.failed"})
 
 
 def choose(hits: list[Hit]) -> Hit | None:
     """The hit that decides for one exception by itself."""
-    return min(hits, key=_rank) if hits else None
+    if not hits:
+        return None
+    if len(hits) == 1:
+        return hits[0]
+    best = min(hits, key=_rank)
+    if best.rule.category == "rate_limited":  # a limit that waiting does not lift comes under the same name
+        best = next((hit for hit in hits if hit.rule.code == "quota.exhausted" and hit.strength == "strong"), best)
+    return best if definite(best) or best.strength == "weak" else _sharpened(best, hits)
+
+
+def _sharpened(best: Hit, hits: list[Hit]) -> Hit:
+    """What the text adds to a vague transport error: which one it is, or that it is something that no retry mends."""
+    if family(best.rule.code) != "transport":
+        return best
+    for hit in hits:
+        if hit.strength == "weak" and not hit.rule.vague and (family(hit.rule.code) == "transport" or not hit.rule.passing):
+            return hit
+    return best
 
 
 def _rank(hit: Hit) -> tuple[int, int]:
     if not hit.rule.ours:
         return (0, 0)
+    if hit.rule.code in _OPEN:
+        return (4, 0)
     if hit.strength == "weak":
-        return (3, 1 if hit.rule.vague else 0)
+        return (3, _ORDER[hit.signal] + (10 if hit.rule.vague else 0))
     return (2 if hit.rule.vague else 1, _ORDER[hit.signal])
 
 
@@ -52,4 +71,6 @@ def yields_to(own: Hit | None, cause: Hit, *, explicit: bool) -> bool:
         return False
     if own.strength == "weak":
         return cause.strength != "weak" and (explicit or cause.signal != "location")
+    if own.rule.code.startswith("http.") and cause.rule.code == "response.unreadable":
+        return True  # a client's own status for an answer that was none
     return family(own.rule.code) == family(cause.rule.code) == "transport" and definite(cause)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from otel_toolerrors.vocabulary import Effects, SideEffects
 
@@ -38,6 +39,8 @@ class Opinion:
     should_retry: bool | None = None
     already_retried: bool = False
     sent: bool = False
+    connecting: bool = False
+    own_words: bool = False
     side_effects: SideEffects = "unknown"
     passing: bool = False
     text: str = ""
@@ -109,6 +112,10 @@ def _own(evidence: Evidence, walk: _Walk) -> Opinion:
     hits += message.hits(texts, code_status, rules)
     opinion = Opinion(arbitration.choose(hits), hits, code_status, text=text)
     opinion.should_retry = headers.should_retry(found)
+    vague = opinion.hit is None or not arbitration.definite(opinion.hit)
+    if vague:
+        opinion.own_words = code_status is None and said is None and location.library_speaks(evidence)
+        opinion.connecting = location.while_connecting(evidence.exc)
     opinion.already_retried = any(h.rule.code == "gave_up" for h in types)
     _read_waits(evidence, said, found, opinion, walk)
     return opinion
@@ -169,12 +176,15 @@ def _consult(evidence: Evidence, own: Opinion, walk: _Walk, depth: int) -> None:
             continue
         cause = _opinion(exc, walk, depth + 1)
         own.sent = own.sent or cause.sent
+        own.connecting = own.connecting or (cause.connecting and explicit)
         own.already_retried = own.already_retried or cause.already_retried
         if cause.hit is None:
             continue
         if arbitration.yields_to(own.hit, cause.hit, explicit=explicit):
             own.hits.append(Hit("chain", cause.hit.observed, cause.hit.rule, cause.hit.strength))
             own.hit = cause.hit
+            own.connecting = cause.connecting
+            own.own_words = cause.own_words
             own.retry_after = cause.retry_after if own.retry_after is None else own.retry_after
             own.should_retry = cause.should_retry if own.should_retry is None else own.should_retry
             if own.http_status is None:
@@ -188,14 +198,40 @@ def _settle(own: Opinion) -> None:
     rule = own.hit.rule
     own.passing = rule.passing if own.should_retry is None else own.should_retry
     effect: SideEffects = rule.side_effects
-    if own.hit.strength == "weak" and effect == "none":
+    if own.hit.strength == "weak" and effect == "none" and not (rule.own_words and own.own_words):
         effect = "unknown"  # prose proves nothing
-    if own.http_status is not None and 200 <= own.http_status < 300 and effect == "none":
+    if effect == "unknown" and own.connecting and arbitration.family(rule.code) == "transport":
+        effect = "none"
+    status_ = own.http_status
+    if status_ is not None and effect == "none" and 200 <= status_ < 300:
         effect = "unknown"
+    if status_ is not None and effect == "unknown" and 400 <= status_ < 500 and (rule.category != "transient" or status_ == 429) and status_ not in (408, 499) and rule.code != "response.unreadable":
+        effect = "none"  # whatever its finer meaning, the server refused
     if own.sent and effect == "none":
         effect = "unknown"  # an earlier request of the same call may have been carried out
     own.side_effects = effect
     own.sent = own.sent or rule.code in _SENT or (own.http_status or 0) >= 500
+
+
+def from_parts(found: Any, *, effects: Effects, rules: RuleSet, now: float) -> Fault:
+    """The fault of an error that was not raised: a body, a text, a status, headers, an exit status."""
+    said = body.said(found.body) if found.body is not None else None
+    status_ = found.http_status if found.http_status is not None else (said.status if said is not None else None)
+    hits = [*codes.said_hits(said, rules), *status.hits(status_, rules)]
+    if found.exit_status and (rule := rules.number("exit", found.exit_status)) is not None:
+        hits.append(Hit("code", f"exit {found.exit_status}", rule, "strong"))
+    texts = found.text if said is None or said.message in found.text else f"{found.text}\n{said.message}"
+    hits += message.hits(texts, status_, rules)
+    opinion = Opinion(arbitration.choose(hits), hits, status_, text=found.text or texts)
+    opinion.should_retry = headers.should_retry(found.headers)
+    wait = headers.retry_after(found.headers, now)
+    if wait is None and said is not None:
+        wait = headers.seconds(said.retry_after)
+    if wait is None and opinion.hit is not None and opinion.hit.rule.category == "rate_limited":
+        wait = message.retry_after(texts)
+    opinion.retry_after = wait
+    _settle(opinion)
+    return _fault(None, opinion, effects)
 
 
 def _worst(members: list[Opinion]) -> Opinion | None:
@@ -208,14 +244,20 @@ def _worst(members: list[Opinion]) -> Opinion | None:
     waits = [m.retry_after for m in members if m.retry_after is not None]
     effects = {m.side_effects for m in members}
     return Opinion(
-        worst.hit, [h for m in members for h in m.hits], worst.http_status, max(waits, default=None), worst.should_retry,
-        any(m.already_retried for m in members), any(m.sent for m in members),
-        "none" if effects == {"none"} else "committed" if "committed" in effects else "unknown", worst.passing,
-    )  # fmt: skip
+        worst.hit,
+        [h for m in members for h in m.hits],
+        http_status=worst.http_status,
+        retry_after=max(waits, default=None),
+        should_retry=worst.should_retry,
+        already_retried=any(m.already_retried for m in members),
+        sent=any(m.sent for m in members),
+        side_effects="none" if effects == {"none"} else "committed" if "committed" in effects else "unknown",
+        passing=worst.passing,
+    )
 
 
 def _fault(exc: BaseException | None, opinion: Opinion, effects: Effects) -> Fault:
-    hit = opinion.hit or Hit("type", type(exc).__qualname__, UNKNOWN, "weak")
+    hit = opinion.hit or Hit("type" if exc is not None else "value", type(exc).__qualname__, UNKNOWN, "weak")
     rule = hit.rule
     code = f"http.{opinion.http_status}" if hit.signal == "status" else rule.code
     kind = None if exc is None else Evidence(exc).profile.qualified

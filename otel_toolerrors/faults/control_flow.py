@@ -31,6 +31,7 @@ CONTROL_FLOW: dict[str, str] = {
 the class and the first part of its module, so that nothing needs to be imported."""
 
 _NAMES = frozenset((name.split(".")[0], name.rpartition(".")[2]) for name in CONTROL_FLOW)
+_ANYWHERE = frozenset({"CancelledError", "FutureCancelledError"})
 _GROUP_LIMIT = 1_000
 
 _known: dict[type, bool] = {}
@@ -53,7 +54,7 @@ def _is_control_flow_type(kind: type) -> bool:
         return False  # its members decide
     if not issubclass(kind, Exception) or issubclass(kind, (asyncio.CancelledError, concurrent.futures.CancelledError)):
         return True
-    return any((str(base.__module__).split(".")[0], base.__name__) in _NAMES for base in kind.__mro__)
+    return any((str(base.__module__).split(".")[0], base.__name__) in _NAMES or base.__name__ in _ANYWHERE for base in kind.__mro__)
 
 
 def _group_carries_one(group: BaseException) -> bool:

@@ -56,7 +56,11 @@ def profile(kind: type) -> Profile:
         return _profiles[kind]
     except KeyError:
         pass
-    names = tuple((str(base.__module__), base.__qualname__.rpartition(".")[2]) for base in kind.__mro__ if base not in (object, BaseException, Exception))
+    names = tuple(
+        (str(base.__module__), _telling_name(base))
+        for base in kind.__mro__
+        if issubclass(base, BaseException) and base not in (BaseException, Exception)
+    )
     defined = attribute_names(kind) - {"args", "add_note"}
     dynamic = "__getattr__" in defined or "__getattribute__" in defined - {"__getattribute__"}
     readable = tuple(sorted(_READ if dynamic else _READ & defined))
@@ -65,6 +69,12 @@ def profile(kind: type) -> Profile:
         _profiles.clear()
     _profiles[kind] = found
     return found
+
+
+def _telling_name(kind: type) -> str:
+    """The class's name; with its module's where it says no more than "error"."""
+    name = kind.__qualname__.rpartition(".")[2]
+    return f"{str(kind.__module__).rpartition('.')[2].title()}{name.title()}" if name.lower() in ("error", "exception") else name
 
 
 def _qualified(kind: type) -> str:
@@ -89,9 +99,10 @@ class Evidence:
                 attrs[name] = value
         own = instance_dict(exc)
         if own:
-            for name, value in own.items():
+            for key, value in own.items():
+                name = key.rpartition("__")[2] if key[:1] == "_" else key  # name-mangled ones too
                 if name in _READ and value is not None:
-                    attrs[name] = value
+                    attrs.setdefault(name, value)
         self.attrs: dict[str, Any] = attrs
         self._text: str | None = None
 

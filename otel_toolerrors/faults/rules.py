@@ -55,6 +55,7 @@ class Rule:
     at: tuple[str, ...] = ()
     if_status: tuple[int, ...] = ()
     telling: bool = False
+    own_words: bool = False
     ours: bool = False
     place: str = ""
 
@@ -113,7 +114,7 @@ class RuleSet:
             return cache[name]
         except KeyError:
             pass
-        words = phrase(name)
+        words = f"^{phrase(name)}$"
         rule = self._exact.get(name) or next((r for needle, r in self._phrases[kind] if needle in words), None)
         if len(cache) >= _CACHE_LIMIT:  # codes are foreign text: they must not pile up
             cache.clear()
@@ -122,6 +123,9 @@ class RuleSet:
 
 
 def _needle(pattern: str) -> str:
+    """What must occur in the words of a name; ``=`` asks for the whole of them."""
+    if pattern.startswith("="):
+        return f"^ {pattern[1:]} $"
     return " " + pattern.removesuffix("*") + ("" if pattern.endswith("*") else " ")
 
 

@@ -31,6 +31,18 @@ def words(evidence: Evidence) -> Iterator[str]:
     yield from _aws_codes(attrs.get("response"))
 
 
+def said_hits(said: Said | None, rules: RuleSet) -> Iterator[Hit]:
+    """The codes of a body that a rule knows."""
+    if said is None:
+        return
+    for code in dict.fromkeys(said.codes):
+        if (rule := rules.code(code)) is not None:
+            yield Hit("code", code, rule, "strong")
+    for number in said.numbers:
+        if -32_900 <= number <= -32_000 and (rule := rules.number("jsonrpc", number)) is not None:
+            yield Hit("code", str(number), rule, "certain")
+
+
 def hits(evidence: Evidence, said: Said | None, rules: RuleSet) -> Iterator[Hit]:
     """Every code that a rule knows."""
     seen = set()

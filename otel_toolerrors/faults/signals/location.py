@@ -8,6 +8,7 @@ raised, in whose code, and whether the offending value came in as an argument.
 from __future__ import annotations
 
 import dis
+import sys
 import sysconfig
 from collections.abc import Iterator
 from types import CodeType, FrameType
@@ -23,6 +24,11 @@ _SPREAD_CALL: Final = dis.opmap["CALL_FUNCTION_EX"]
 _RAISE: Final = frozenset({dis.opmap["RAISE_VARARGS"], dis.opmap["RERAISE"]})
 _SIGNATURE: Final = ("unexpected keyword argument", "required positional argument", "required keyword-only argument", "multiple values for", "positional arguments but", "positional argument but", "takes no arguments", "takes no keyword")
 _IO_NAMES: Final = frozenset({"urlopen", "get", "post", "put", "request", "read", "json", "load", "recv", "response", "resp", "fetch", "readline", "open_connection", "fetchone", "fetchall", "execute", "upstream", "requests", "httpx", "aiohttp", "urllib", "send"})
+
+_CONNECTING: Final = frozenset({
+    "create_connection", "_wrap_create_connection", "do_handshake", "connect_tcp", "getaddrinfo", "sock_connect", "_sock_connect", "_connect_sock",
+    "start_connection", "_new_conn",
+})  # fmt: skip
 
 Spot = tuple[FrameType, int, bool]
 """Frame, instruction offset, whether it is library code."""
@@ -48,7 +54,26 @@ def _place(evidence: Evidence) -> str | None:
         return _value_error(evidence, spots)
     if issubclass(kind, (LookupError, ArithmeticError)):
         return "check"
+    if kind is RuntimeError and spots and not _raised(spots[-1]):
+        return "body"  # the interpreter's own complaint
     return None
+
+
+def while_connecting(exc: BaseException) -> bool:
+    """Whether a library raised it while it was still making the connection, so that no request had been sent."""
+    return any(library and frame.f_code.co_name in _CONNECTING for frame, _, library in _spots(exc))
+
+
+def library_speaks(evidence: Evidence) -> bool:
+    """Whether a library speaks in its own name: a class of its own, raised in its own code or in its extension's."""
+    module = sys.modules.get(evidence.kind.__module__)
+    if evidence.profile.plain or module is None:
+        return False
+    file = getattr(module, "__file__", None)
+    if file is not None and not is_library(file):
+        return False
+    spots = _spots(evidence.exc)
+    return not spots or spots[-1][2] or not _raised(spots[-1])
 
 
 def _type_error(evidence: Evidence, spots: list[Spot]) -> str:
