@@ -21,7 +21,7 @@ from opentelemetry.trace import (
 )
 
 from otel_toolerrors.faults import Fault
-from otel_toolerrors.vocabulary import AttemptSpan, CallSpan, Event, to_attributes
+from otel_toolerrors.vocabulary import AttemptSpan, CallCancelled, CallSpan, Event, RetryOutcome, to_attributes
 
 from .context import restore
 from .guard import fit, guarded
@@ -134,6 +134,7 @@ class RecordedCall:
         self._attempt_tool = tool
         self._category: str | None = None
         self._code: str | None = None
+        self._cancelled = False
         self._ended = False
         self._context = context
         self._token = otel_context.attach(context)
@@ -186,6 +187,7 @@ class RecordedCall:
     @guarded
     def event(self, event: Event) -> None:
         """Send ``event``, and record the metrics that follow from it."""
+        self._cancelled = self._cancelled or isinstance(event, CallCancelled)
         self._signals.emit(event, self._span, self._context)
 
     @guarded
@@ -194,19 +196,18 @@ class RecordedCall:
         if self._ended:
             return
         self._ended = True
-        try:
-            self._close_attempt(None)
-            error_type = self._describe(span, ok=ok)
-            self._count(error_type, ok=ok)
-        finally:
-            if self._owned:
-                self._span.end()
-            restore(self._token)
+        self._close_attempt(None)
+        self._describe(span, ok=ok)
+        self._count(ok=ok)
+        restore(self._token)
+        if self._owned:
+            self._span.end()
 
     def _open_attempt(self, start: int | None) -> Span:
         name = f"{AttemptSpan.OPERATION} {self._signals.instruments.label(self._attempt_tool)}"
         return self._signals.tracer.start_span(name, self._context, start_time=start)
 
+    @guarded
     def _close_attempt(self, fault: Fault | None) -> None:
         attempt, self._attempt = self._attempt, None
         if attempt is None:
@@ -222,36 +223,42 @@ class RecordedCall:
                 attempt.set_status(_FAILED)
         attempt.end()
 
-    def _describe(self, span: Callable[[], CallSpan], *, ok: bool) -> str | None:
-        """Put the call's attributes on its span; return its ``error.type``."""
+    @guarded
+    def _describe(self, span: Callable[[], CallSpan], *, ok: bool) -> None:
+        """Put the call's attributes on its span."""
         recording = self._span.is_recording()
         if ok and not recording:
-            return None
+            return
         record = span()
-        if recording:
-            attributes = fit(to_attributes(record))
-            if not self._owned:
-                # The framework's own words stand; ours are added.
-                theirs = getattr(self._span, "attributes", None) or {}
-                attributes = {key: value for key, value in attributes.items() if key not in theirs}
-            self._span.set_attributes(attributes)
-            if not ok:
-                self._span.set_status(_FAILED)
-            self._failures.link(self._span, record, ok=ok)
-        return record.error_type
+        self._code = record.error_type or self._code
+        if not recording:
+            return
+        attributes = fit(to_attributes(record))
+        if not self._owned:
+            # The framework's own words stand; ours are added.
+            theirs = getattr(self._span, "attributes", None) or {}
+            attributes = {key: value for key, value in attributes.items() if key not in theirs}
+        self._span.set_attributes(attributes)
+        if not ok:
+            self._span.set_status(_FAILED)
+        self._failures.link(self._span, record, ok=ok)
 
-    def _count(self, error_type: str | None, *, ok: bool) -> None:
-        retried = self._attempts > 1
+    @guarded
+    def _count(self, *, ok: bool) -> None:
+        """Record the call's metrics. A cancelled call is neither a success nor a failure of the tool."""
+        if self._cancelled:
+            return
+        outcome: RetryOutcome
         if ok:
-            outcome = "recovered" if retried else "ok"
+            outcome = "ok" if self._category is None else "recovered"
         else:
-            outcome = "failed_with_retry" if retried else "failed_without_retry"
+            outcome = "failed_with_retry" if self._attempts > 1 else "failed_without_retry"
         self._signals.instruments.count_call(
             self._tool,
             self._service,
             retry_outcome=outcome,
             category=self._category,
-            error_type=None if ok else error_type or self._code or "_OTHER",
+            error_type=None if ok else self._code or "_OTHER",
             attempts=self._attempts,
             duration=self._signals.clock() - self._begun,
             context=self._context,

@@ -16,6 +16,7 @@ from otel_toolerrors.vocabulary import (
     Event,
     FaultClassified,
     Metric,
+    RetryOutcome,
     RetryScheduled,
     metrics as words,
 )
@@ -60,7 +61,7 @@ class Instruments:
         tool: str,
         service: str,
         *,
-        retry_outcome: str,
+        retry_outcome: RetryOutcome,
         category: str | None,
         error_type: str | None,
         attempts: int,

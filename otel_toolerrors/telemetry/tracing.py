@@ -173,16 +173,16 @@ class RunTrace:
         run, self._span = self._span, None
         if run is None:
             return
-        try:
-            if run.is_recording():
-                self._describe(run, span())
-        finally:
-            if self._owned:
-                run.end()
-            if self._token is not None:
-                restore(self._token)
+        if self._token is not None:
+            restore(self._token)
+        if run.is_recording():
+            self._describe(run, span)
+        if self._owned:
+            run.end()
 
-    def _describe(self, run: Span, record: RunSpan) -> None:
+    @guarded
+    def _describe(self, run: Span, span: Callable[[], RunSpan]) -> None:
+        record = span()
         attributes = fit(to_attributes(record))
         if not self._owned:
             attributes = {key: value for key, value in attributes.items() if key.startswith("toolerrors.")}
