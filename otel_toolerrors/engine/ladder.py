@@ -19,6 +19,7 @@ from otel_toolerrors.vocabulary import BreakerMoved, FallbackUsed, RunStopped, S
 from .actions import Action, Call, Decision, Reply, Succeeded
 from .attempts import Attempts, Emit
 from .breaker import Rejection
+from .reports import held_back
 from .retry import may_have_happened
 from .run import Stop
 from .surroundings import Surroundings
@@ -40,6 +41,8 @@ def climb(call: Call, rules: ToolRules, around: Surroundings, now: float, emit: 
     """Decide one logical call that begins at ``now``; ``emit`` is told of every decision on the way."""
     if around.run.stopped is not None:
         return Decision(kind="cancelled", stop=around.run.stopped.reason)
+    if call.tool in around.run.degraded:
+        return Decision(kind="degraded", fault=held_back("tool.degraded", "given up for this run", rules, None))
     attempts = Attempts(call, rules, around, now, emit)
     settled = yield from attempts.retry()
     if isinstance(settled, Succeeded):

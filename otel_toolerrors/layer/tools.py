@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import PydanticUserError, TypeAdapter
 
 from otel_toolerrors.policy import Declaration
 
@@ -30,9 +30,18 @@ class Tool:
     in_band: InBand = False
 
     def spec(self) -> dict[str, Any]:
-        """Describe the tool to a model: name, description and the JSON schema of its arguments."""
-        adapter: TypeAdapter[Any] = TypeAdapter(self.function)  # type: ignore[arg-type]  # pydantic takes functions too
-        schema = adapter.json_schema()
+        """Describe the tool to a model: name, description and the JSON schema of its arguments.
+
+        Raises:
+            TypeError: An argument's type has no JSON schema.
+        """
+        # Of an object that can be called, pydantic wants the method.
+        described: Any = self.function if inspect.isroutine(self.function) else self.function.__call__  # type: ignore[operator]
+        try:
+            schema: dict[str, Any] = TypeAdapter(described).json_schema()
+        except (PydanticUserError, NameError) as error:
+            problem = str(error).split("\n", maxsplit=1)[0]
+            raise TypeError(f"tool {self.name!r}: its arguments cannot be described as JSON: {problem}") from error
         if self.key_parameter is not None:  # ours to fill in, not the model's
             schema.get("properties", {}).pop(self.key_parameter, None)
             schema["required"] = [name for name in schema.get("required", []) if name != self.key_parameter]
