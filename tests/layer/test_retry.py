@@ -68,13 +68,13 @@ def test_undeclared_tool_is_a_write(call):
 
 
 def test_idempotency_key_allows_retry_and_stays_the_same(call):
-    """A tool that takes a key is retried after an unknown effect, with one key, also when the model repeats the call."""
+    """A tool that takes a key is retried after an unknown effect, with one key, model-driven repeats included."""
     bench = Bench(steady(Policy(run=RunPolicy(stop_on=frozenset()))))
     keys = []
     broken = True
 
     @bench.layer.tool
-    def pay(amount: int, idempotency_key: str) -> str:
+    def pay(amount: int, idempotency_key: str) -> str:  # noqa: ARG001 - part of the call
         keys.append(idempotency_key)
         if broken:
             raise TimeoutError("timed out")

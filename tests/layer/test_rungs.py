@@ -325,5 +325,5 @@ def test_a_sync_call_of_an_async_tool_is_refused_at_once():
     async def look() -> int:
         return 1
 
-    with bench.layer.run() as run, pytest.raises(TypeError, match="use `await run.acall"):
+    with bench.layer.run() as run, pytest.raises(TypeError, match=r"use `await run\.acall"):
         run.call("look")
