@@ -51,7 +51,9 @@ class Limits:
             try:
                 connection.execute(f"SET {name} = {literal(str(value))}")
             except duckdb.Error as error:
-                raise TraceSourceError(f"{name} {value!r} is not understood; write for example '2GB'. {error}") from error
+                raise TraceSourceError(
+                    f"{name} {value!r} is not understood; write for example '2GB'. {error}"
+                ) from error
 
 
 def is_database(path: str | Path) -> bool:
@@ -99,9 +101,7 @@ def read_database(path: Path, limits: Limits) -> tuple[duckdb.DuckDBPyConnection
                 message = f"{path}: a DuckDB database, but not of traces: it has no table {table}."
                 raise TraceSourceError(message)
             # A database of an earlier version lacks the columns of later words.
-            selected = ", ".join(
-                c.quoted if c.name in found else f"NULL::{c.type} AS {c.quoted}" for c in columns
-            )
+            selected = ", ".join(c.quoted if c.name in found else f"NULL::{c.type} AS {c.quoted}" for c in columns)
             connection.execute(f"CREATE VIEW {table} AS SELECT {selected} FROM kept.{table}")
         create_views(connection)
     except BaseException:
@@ -154,7 +154,9 @@ def _explained(limits: Limits, path: str | Path) -> Iterator[None]:
         )
         raise TraceSourceError(message) from error
     except duckdb.IOException as error:
-        message = f"{path}: the disk did not take or give the data: {error}. Free some space, or set database= elsewhere."
+        message = (
+            f"{path}: the disk did not take or give the data: {error}. Free some space, or set database= elsewhere."
+        )
         raise TraceSourceError(message) from error
 
 

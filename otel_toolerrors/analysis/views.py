@@ -15,9 +15,7 @@ from otel_toolerrors.vocabulary import EVENTS, AttemptSpan, CallSpan, Event, Run
 from .foreign import select_foreign_calls, select_foreign_faults
 from .schema import literal
 
-_WHEN = (
-    'nullif(start_ns, 0) / 1e9 AS start, end_ns / 1e9 AS "end", (end_ns - nullif(start_ns, 0)) / 1e9 AS duration'
-)
+_WHEN = 'nullif(start_ns, 0) / 1e9 AS start, end_ns / 1e9 AS "end", (end_ns - nullif(start_ns, 0)) / 1e9 AS duration'
 _WHO = '"service.name" AS service_name, "service.version" AS service_version'
 # What an event's row borrows from its call and run, where the event has no such field itself.
 _BORROWED = ("run_id", "agent", "conversation", "source", "service", "effects", "service_name", "service_version")
@@ -118,7 +116,7 @@ def _event_view(events: list[type[Event]]) -> str:
     borrowed = ", ".join(f"o.{name}" for name in _BORROWED if name not in fields)
     names = ", ".join(literal(event.NAME) for event in events)
     return f"""
-SELECT e.trace_id, e.span_id, o.call_span_id, e.position, e.ts_ns / 1e9 AS ts, e.name AS event,
+SELECT e.trace_id, e.span_id, o.call_span_id, e.position, nullif(e.ts_ns, 0) / 1e9 AS ts, e.name AS event,
   {", ".join(f'e.{column} AS "{name}"' for name, column in fields.items())}, {borrowed}
 FROM events e LEFT JOIN event_owners o ON o.trace_id = e.trace_id AND o.span_id = e.span_id
 WHERE e.name IN ({names})"""

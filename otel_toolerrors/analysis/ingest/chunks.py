@@ -61,6 +61,10 @@ class Chunk:
     """Offset of the file's first byte in the (decompressed) source."""
     resume: int | None = None
     """Offset in the source, as it lies on disk, up to which all is read; None where reading cannot go on from here."""
+    last: bool = False
+    """Whether the source's end was seen; if so, what lies after ``resume`` is an unfinished line."""
+    size: int = 0
+    """Size of the source, as it lies on disk, when reading it began."""
     framing: Framing = Framing.LINES
     origins: list[tuple[int, int]] | None = None
     """Number and offset in the source of each line, where lines are not adjacent there."""
@@ -87,16 +91,19 @@ def chunks(source: Path, known: Mark | None, folder: Path, size: int) -> Iterato
     again = known.path if known else ""
     small = framing is Framing.LINES and not compressed and not begin and end <= size and _ends_with_newline(source)
     if small or framing is Framing.PARQUET:
-        yield Chunk(source, source, resume=end, framing=framing, again=again)
+        yield Chunk(source, source, resume=end, last=True, size=end, framing=framing, again=again)
         return
     with open_stream(source) as stream:
         if begin:
             stream.seek(begin)
         for chunk in _cut(source, stream, framing, begin, folder, size):
-            yield replace(chunk, again=again, resume=chunk.resume if resumable else None)
-            again = ""
+            chunk.again, again = again, ""
+            chunk.size = end
+            if not resumable:
+                chunk.resume = None
+            yield chunk
     if not resumable:  # read as a whole, or again from the start
-        yield Chunk(source, None, resume=end)
+        yield Chunk(source, None, resume=end, last=True, size=end)
 
 
 def _ends_with_newline(path: Path) -> bool:
@@ -135,9 +142,10 @@ class _Part:
     def reject(self, line: int, offset: int, reason: str, content: bytes) -> None:
         self.chunk.rejected.append(Rejected.at(self.chunk.source, line, offset, reason, content))
 
-    def close(self, resume: int) -> Chunk:
+    def close(self, resume: int, *, last: bool = False) -> Chunk:
         self._file.close()
         self.chunk.resume = resume
+        self.chunk.last = last
         if not self.size and self.chunk.file:
             self.chunk.file.unlink()
             self.chunk.file = None
@@ -175,7 +183,7 @@ def _cut_lines(source: Path, stream: BinaryIO, begin: int, folder: Path, size: i
         at += len(rest)
     elif damage or rest.strip(b"\0 \t\r\n"):
         part.reject(line_at(source, at), at, damage or _TORN, rest)
-    yield part.close(at)
+    yield part.close(at, last=True)
 
 
 def _skip_line(stream: BinaryIO) -> int:
@@ -207,7 +215,7 @@ def _cut_document(source: Path, stream: BinaryIO, folder: Path) -> Iterator[Chun
             part.reject(1, 0, f"a document of more than {LONGEST_LINE:,} bytes; write one request a line", text)
         else:
             part.write(text)
-    yield part.close(0)
+    yield part.close(0, last=True)
 
 
 def _cut_frames(
@@ -237,4 +245,4 @@ def _cut_frames(
             yield part.close(at)
             part = _Part(source, folder, at)
             origins = part.chunk.origins = []
-    yield part.close(at)
+    yield part.close(at, last=True)

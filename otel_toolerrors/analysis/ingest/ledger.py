@@ -24,14 +24,13 @@ class Mark:
     offset: int
     tail: str
     size: int
-    """Size of the file when it was read; larger than ``offset`` where the last line was unfinished."""
+    """How far the file was looked at: its size, or ``offset`` if reading was to go on from there at once."""
 
 
-def mark(path: Path, offset: int) -> Mark:
-    """Describe ``path`` as read up to ``offset``."""
+def mark(path: Path, offset: int, size: int) -> Mark:
+    """Describe ``path`` as read up to ``offset``, and looked at up to ``size``."""
     length = min(_WINDOW, offset)
     with path.open("rb") as file:
-        size = file.seek(0, 2)
         return Mark(str(path), length, _digest(file, 0, length), offset, _digest(file, offset - length, length), size)
 
 
@@ -53,8 +52,7 @@ class Ledger:
                 for length in {length for length, _ in self._marks}
                 if length <= size
                 for candidate in self._marks.get((length, _digest(file, 0, length)), ())
-                if candidate.offset <= size
-                and candidate.tail == _digest(file, candidate.offset - length, length)
+                if candidate.offset <= size and candidate.tail == _digest(file, candidate.offset - length, length)
             ]
         return max(candidates, key=lambda candidate: candidate.offset, default=None)
 

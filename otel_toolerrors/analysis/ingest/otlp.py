@@ -19,14 +19,14 @@ _TEXT = f"coalesce({', '.join(f'a.value.{name}' for name in _VALUES)})"
 
 _VALUE = f"STRUCT({', '.join(f'{name} VARCHAR' for name in _VALUES)})"
 _ATTRIBUTES = f'STRUCT("key" VARCHAR, "value" {_VALUE})[]'
-_EVENT = f'STRUCT(timeUnixNano BIGINT, "name" VARCHAR, attributes {_ATTRIBUTES})'
+_EVENT = f'STRUCT(timeUnixNano UBIGINT, "name" VARCHAR, attributes {_ATTRIBUTES})'
 _SPAN = (
     'STRUCT(traceId VARCHAR, spanId VARCHAR, parentSpanId VARCHAR, "name" VARCHAR, kind VARCHAR, '
-    f"startTimeUnixNano BIGINT, endTimeUnixNano BIGINT, attributes {_ATTRIBUTES}, events {_EVENT}[], "
+    f"startTimeUnixNano UBIGINT, endTimeUnixNano UBIGINT, attributes {_ATTRIBUTES}, events {_EVENT}[], "
     "links STRUCT(traceId VARCHAR, spanId VARCHAR)[], status STRUCT(code VARCHAR, message VARCHAR))"
 )
 _LOG_RECORD = (
-    "STRUCT(traceId VARCHAR, spanId VARCHAR, timeUnixNano BIGINT, observedTimeUnixNano BIGINT, "
+    "STRUCT(traceId VARCHAR, spanId VARCHAR, timeUnixNano UBIGINT, observedTimeUnixNano UBIGINT, "
     f"eventName VARCHAR, attributes {_ATTRIBUTES})"
 )
 _REQUEST = {
@@ -82,7 +82,7 @@ SELECT
     ELSE error('a span without valid ids') END AS trace_id,
   lower(span.spanId) AS span_id, nullif(lower(span.parentSpanId), '') AS parent_span_id, span.name AS name,
   {_enum("span.kind", "SPAN_KIND_", _KINDS)} AS kind,
-  coalesce(span.startTimeUnixNano, 0) AS start_ns, nullif(span.endTimeUnixNano, 0) AS end_ns,
+  coalesce(span.startTimeUnixNano, 0)::BIGINT AS start_ns, nullif(span.endTimeUnixNano, 0)::BIGINT AS end_ns,
   {_enum("span.status.code", "STATUS_CODE_", _STATUSES)} AS status,
   nullif(span.status.message, '') AS status_message, scope,
   {", ".join(column.quoted for column in RESOURCE_ATTRIBUTES)},
@@ -102,7 +102,7 @@ WITH flat AS (
 ),
 keyed AS (SELECT *, {_unzip("event.attributes")} FROM flat)
 SELECT
-  trace_id, span_id, position, 'span' AS signal, event.name AS name, event.timeUnixNano AS ts_ns,
+  trace_id, span_id, position, 'span' AS signal, event.name AS name, coalesce(event.timeUnixNano, 0)::BIGINT AS ts_ns,
   {_typed("keys", "texts", EVENT_ATTRIBUTES)},
   {_leftovers("event.attributes", EVENT_ATTRIBUTES)} AS attributes
 FROM keyed"""
@@ -120,7 +120,7 @@ keyed AS (
 )
 SELECT
   lower(event.traceId) AS trace_id, lower(event.spanId) AS span_id, NULL::INTEGER AS position, 'log' AS signal,
-  event.eventName AS name, coalesce(nullif(event.timeUnixNano, 0), event.observedTimeUnixNano) AS ts_ns,
+  event.eventName AS name, coalesce(nullif(event.timeUnixNano, 0), event.observedTimeUnixNano, 0)::BIGINT AS ts_ns,
   {_typed("keys", "texts", EVENT_ATTRIBUTES)},
   {_leftovers("event.attributes", EVENT_ATTRIBUTES)} AS attributes
 FROM keyed"""
@@ -144,7 +144,8 @@ def _typed(keys: str, texts: str, columns: Iterable[Column]) -> str:
 
 def _leftovers(attributes: str, columns: Iterable[Column]) -> str:
     typed = ", ".join(literal(column.name) for column in columns)
-    rest = f"list_filter({attributes}, lambda a: a.key NOT IN ({typed}))"
+    # A missing key is kept, so that the map refuses it.
+    rest = f"list_filter({attributes}, lambda a: a.key IS NULL OR a.key NOT IN ({typed}))"
     return f"map_from_entries(list_transform({rest}, lambda a: struct_pack(k := a.key, v := {_TEXT})))"
 
 

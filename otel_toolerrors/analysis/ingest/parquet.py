@@ -8,7 +8,10 @@ import duckdb
 
 from otel_toolerrors.analysis.schema import SPAN_EVENTS_TABLE, SPANS_TABLE, literal
 
-_TABLES = {"spans": ("batch", SPANS_TABLE, "parent_span_id"), "span_events": ("loose_events", SPAN_EVENTS_TABLE, "position")}
+_TABLES = {
+    "spans": ("batch", SPANS_TABLE, "parent_span_id"),
+    "span_events": ("loose_events", SPAN_EVENTS_TABLE, "position"),
+}
 _DAY = "strftime(make_timestamp({ns} // 1000), '%Y-%m-%d')"
 
 
@@ -34,7 +37,7 @@ def export(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     queries = {
         "spans": f"SELECT *, {_DAY.format(ns='start_ns')} AS day, coalesce(\"service.name\", 'unknown') AS service FROM spans",
         "span_events": f"""
-            SELECT e.*, {_DAY.format(ns='coalesce(e.ts_ns, 0)')} AS day, coalesce(s."service.name", 'unknown') AS service
+            SELECT e.*, {_DAY.format(ns="coalesce(e.ts_ns, 0)")} AS day, coalesce(s."service.name", 'unknown') AS service
             FROM span_events e LEFT JOIN spans s USING (trace_id, span_id)""",
     }
     for name, query in queries.items():

@@ -9,6 +9,7 @@ from typing import Any
 
 from otel_toolerrors.analysis.sources import TraceSourceError
 
+_TRACE_ID_BYTES = 16
 _IDS = frozenset({"traceId", "spanId", "parentSpanId"})
 
 
@@ -33,26 +34,33 @@ def to_json_line(path: Path, message: bytes) -> bytes:
         advice = f"{path}: holds OTLP protobuf; to read it, `pip install opentelemetry-proto`, or export JSON."
         raise TraceSourceError(advice) from error
     # The three requests look alike from outside; a record's own fields tell them apart.
-    try:
-        traces = TracesData.FromString(message)
-        if any(span.trace_id for r in traces.resource_spans for s in r.scope_spans for span in s.spans):
-            return _line(MessageToDict(traces))
-        logs = LogsData.FromString(message)
-        if any(
-            record.time_unix_nano or record.observed_time_unix_nano
-            for r in logs.resource_logs
-            for s in r.scope_logs
-            for record in s.log_records
-        ):
-            return _line(MessageToDict(logs))
-        metrics = MetricsData.FromString(message)
-        if any(metric.name for r in metrics.resource_metrics for s in r.scope_metrics for metric in s.metrics):
-            return b""
-        if not any(s.spans for r in traces.resource_spans for s in r.scope_spans):
-            return b""  # an empty request
-    except DecodeError as error:
-        raise NotOtlpError(f"no OTLP protobuf: {error}") from error
-    raise NotOtlpError("no OTLP protobuf: its spans have no ids, its records no times")
+    for decoder, is_sound, wanted in (
+        (TracesData, _has_spans, True),
+        (LogsData, _has_logs, True),
+        (MetricsData, _has_metrics, False),
+    ):
+        try:
+            request = decoder.FromString(message)
+        except DecodeError:
+            continue
+        if is_sound(request):
+            return _line(MessageToDict(request)) if wanted else b""
+    raise NotOtlpError("no OTLP protobuf: neither traces nor logs nor metrics")
+
+
+def _has_spans(request: Any) -> bool:
+    spans = [span for r in request.resource_spans for s in r.scope_spans for span in s.spans]
+    return any(len(span.trace_id) == _TRACE_ID_BYTES for span in spans) or not request.resource_spans
+
+
+def _has_logs(request: Any) -> bool:
+    records = [record for r in request.resource_logs for s in r.scope_logs for record in s.log_records]
+    return any(record.time_unix_nano or record.observed_time_unix_nano for record in records)
+
+
+def _has_metrics(request: Any) -> bool:
+    metrics = [metric for r in request.resource_metrics for s in r.scope_metrics for metric in s.metrics]
+    return any(metric.name and metric.WhichOneof("data") for metric in metrics)
 
 
 def _line(request: dict[str, Any]) -> bytes:

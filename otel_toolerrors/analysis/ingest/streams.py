@@ -22,28 +22,30 @@ class DamagedStreamError(Exception):
 
 def is_compressed(path: Path) -> bool:
     """Whether the file as a whole is a gzip or zstd stream."""
+    return _magic(path).startswith((GZIP, ZSTD))
+
+
+def _magic(path: Path) -> bytes:
     with path.open("rb") as file:
-        return file.read(4).startswith((GZIP, ZSTD))
+        return file.read(4)
 
 
 def open_stream(path: Path) -> BinaryIO:
     """Open a file for reading its decompressed bytes; reading may raise `DamagedStreamError`."""
-    file = path.open("rb")
-    magic = file.read(4)
-    file.seek(0)
+    magic = _magic(path)
     if magic.startswith(GZIP):
-        return cast("BinaryIO", _Careful(gzip.GzipFile(fileobj=file), (EOFError, OSError, zlib.error)))
+        return cast("BinaryIO", _Careful(gzip.open(path), (EOFError, OSError, zlib.error)))  # noqa: SIM115 - handed over
     if magic.startswith(ZSTD):
         zstandard = import_zstandard(path)
-        reader = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+        reader = zstandard.ZstdDecompressor().stream_reader(path.open("rb"), read_across_frames=True)
         return cast("BinaryIO", _Careful(reader, (zstandard.ZstdError,)))
-    return file
+    return path.open("rb")
 
 
 def import_zstandard(path: Path) -> Any:
     """Import the decompressor, or say how to get it."""
     try:
-        import zstandard
+        import zstandard  # noqa: PLC0415 - an extra, for compressed files only
     except ImportError as error:
         message = f"{path}: compressed with zstd; to read it, `pip install otel-toolerrors[analysis]` (or zstandard)."
         raise TraceSourceError(message) from error
@@ -72,7 +74,7 @@ class _Careful(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         """Read up to ``size`` bytes, all for -1."""
-        parts = []
+        parts: list[bytes] = []
         while size:
             try:
                 part = self._stream.read(min(_BLOCK, size) if size > 0 else _BLOCK)

@@ -1,0 +1,38 @@
+"""Asking the views: rows by name, evidence, and what the faults of a group look like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from .finding import Evidence
+
+if TYPE_CHECKING:
+    from otel_toolerrors.analysis.traces import Traces
+
+WORKED = "('ok', 'recovered')"
+"""Outcomes of calls that worked, for SQL."""
+
+FAILED = "('surfaced', 'degraded', 'stopped')"
+"""Outcomes of calls that did not."""
+
+
+def rows(traces: Traces, query: str, *params: Any) -> list[Any]:
+    """Ask, and get rows whose columns are attributes. What comes from traces or users is bound as ``params``."""
+    found = traces.sql(query, params=list(params) or None)
+    columns = found.columns
+    return [SimpleNamespace(**dict(zip(columns, row, strict=True))) for row in found.fetchall()]
+
+
+def spans(pairs: Sequence[str], most: int) -> tuple[Evidence, ...]:
+    """Read ``trace:span`` texts, as the queries collect them in order of time."""
+    return tuple(Evidence(*pair.split(":", 1)) for pair in list(pairs)[:most])
+
+
+LAST_FAULTS = """
+SELECT * FROM (
+  SELECT f.*, row_number() OVER (PARTITION BY f.trace_id, f.call_span_id ORDER BY f.attempt DESC, f.ts DESC) AS latest
+  FROM faults f JOIN calls c ON c.trace_id = f.trace_id AND c.span_id = f.call_span_id AND c.tool = f.tool
+) WHERE latest = 1"""
+"""The last fault of each call's own tool."""
