@@ -21,10 +21,10 @@ from opentelemetry.trace import (
 )
 
 from otel_toolerrors.faults import Fault
-from otel_toolerrors.vocabulary import AttemptSpan, CallCancelled, CallSpan, Event, RetryOutcome, to_attributes
+from otel_toolerrors.vocabulary import AttemptSpan, CallCancelled, CallSpan, Event, RetryOutcome
 
 from .context import restore
-from .guard import fit, guarded
+from .guard import guarded, render
 from .signals import Signals
 
 _FAILED: Final = Status(StatusCode.ERROR)
@@ -108,6 +108,17 @@ class RecordedCall:
     one afterwards, from its start; later ones have theirs while they are made.
     """
 
+    # What most calls never change stands here once, instead of being set for every call.
+    _attempts = 0
+    _attempt: Span | None = None
+    _attempt_start: int | None = None
+    _attempt_token: Token[Context] | None = None
+    _attempt_tool = ""
+    _category: str | None = None
+    _code: str | None = None
+    _cancelled = False
+    _ended = False
+
     def __init__(
         self,
         failures: Failures,
@@ -127,15 +138,6 @@ class RecordedCall:
         self._tool = tool
         self._service = service
         self._begun = signals.clock()
-        self._attempts = 0
-        self._attempt: Span | None = None
-        self._attempt_start: int | None = None
-        self._attempt_token: Token[Context] | None = None
-        self._attempt_tool = tool
-        self._category: str | None = None
-        self._code: str | None = None
-        self._cancelled = False
-        self._ended = False
         self._context = context
         self._token = otel_context.attach(context)
 
@@ -160,29 +162,23 @@ class RecordedCall:
         """Count a failure of our own."""
         self._signals.drop(error)
 
-    @guarded
     def attempt_started(self, tool: str, number: int) -> None:
-        """Open a span for a repeated attempt or a fallback's; remember when a first attempt began."""
+        """Remember when a first attempt began; open a span for a repeated one, or for a fallback's."""
         self._attempts += 1
-        self._attempt_tool = tool
-        if not self._span.is_recording():
-            return
         if number == 1 and tool == self._tool:
             self._attempt_start = time_ns()
-            return
-        self._close_attempt(None)
-        self._attempt = self._open_attempt(None)
-        self._attempt_token = otel_context.attach(set_span_in_context(self._attempt, self._context))
+        else:
+            self._begin_attempt(tool)
 
-    @guarded
     def attempt_ended(self, fault: Fault | None) -> None:
         """Close the attempt's span; a first attempt that failed gets one now."""
         if fault is not None:
             self._category, self._code = fault.category, fault.code
             if self._attempt is None and self._attempt_start is not None:
-                self._attempt = self._open_attempt(self._attempt_start)
+                self._begin_attempt(self._tool, self._attempt_start)
         self._attempt_start = None
-        self._close_attempt(fault)
+        if self._attempt is not None:
+            self._end_attempt(fault)
 
     @guarded
     def event(self, event: Event) -> None:
@@ -190,38 +186,51 @@ class RecordedCall:
         self._cancelled = self._cancelled or isinstance(event, CallCancelled)
         self._signals.emit(event, self._span, self._context)
 
-    @guarded
     def end(self, span: Callable[[], CallSpan], *, ok: bool) -> None:
         """Describe the call, count it, and end its span if we made it."""
         if self._ended:
             return
         self._ended = True
-        self._close_attempt(None)
+        if self._attempt is not None:  # cut short
+            self._end_attempt(None)
         self._describe(span, ok=ok)
         self._count(ok=ok)
         restore(self._token)
         if self._owned:
-            self._span.end()
-
-    def _open_attempt(self, start: int | None) -> Span:
-        name = f"{AttemptSpan.OPERATION} {self._signals.instruments.label(self._attempt_tool)}"
-        return self._signals.tracer.start_span(name, self._context, start_time=start)
+            self._end_span()
 
     @guarded
-    def _close_attempt(self, fault: Fault | None) -> None:
+    def _begin_attempt(self, tool: str, start: int | None = None) -> None:
+        """Open an attempt's span: for one that is over, from its start; else as the current span."""
+        if not self._span.is_recording():
+            return
+        if self._attempt is not None:
+            self._end_attempt(None)
+        name = f"{AttemptSpan.OPERATION} {self._signals.instruments.label(tool)}"
+        self._attempt_tool = tool
+        self._attempt = self._signals.tracer.start_span(name, self._context, start_time=start)
+        if start is None:
+            self._attempt_token = otel_context.attach(set_span_in_context(self._attempt, self._context))
+
+    @guarded
+    def _end_attempt(self, fault: Fault | None) -> None:
         attempt, self._attempt = self._attempt, None
+        token, self._attempt_token = self._attempt_token, None
+        if token is not None:
+            restore(token)
         if attempt is None:
             return
-        if self._attempt_token is not None:
-            restore(self._attempt_token)
-            self._attempt_token = None
         if attempt.is_recording():
             category, code = (fault.category, fault.code) if fault is not None else (None, None)
             record = AttemptSpan(tool=self._attempt_tool, attempt=self._attempts, category=category, error_type=code)
-            attempt.set_attributes(fit(to_attributes(record)))
+            attempt.set_attributes(render(record))
             if fault is not None:
                 attempt.set_status(_FAILED)
         attempt.end()
+
+    @guarded
+    def _end_span(self) -> None:
+        self._span.end()
 
     @guarded
     def _describe(self, span: Callable[[], CallSpan], *, ok: bool) -> None:
@@ -233,7 +242,7 @@ class RecordedCall:
         self._code = record.error_type or self._code
         if not recording:
             return
-        attributes = fit(to_attributes(record))
+        attributes = render(record)
         if not self._owned:
             # The framework's own words stand; ours are added.
             theirs = getattr(self._span, "attributes", None) or {}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
+from operator import attrgetter
+from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, Protocol, TypeVar
 
-from otel_toolerrors.vocabulary import Scalar
+from otel_toolerrors.vocabulary import Scalar, attributes_of
 
 LIMIT: Final = 4096
 """Characters of a text attribute; the rest is cut, with a mark."""
@@ -39,21 +40,39 @@ def guarded(method: Callable[Concatenate[_S, _P], None]) -> Callable[Concatenate
     return safe
 
 
-def fit(attributes: Mapping[str, Any]) -> Mapping[str, Scalar]:
-    """Return ``attributes`` with values that every exporter can carry: flat scalars, text valid and bounded.
+def render(record: object) -> dict[str, Scalar]:
+    """Render a vocabulary record as attributes that every exporter can carry: flat scalars, text valid and bounded.
 
     One lone surrogate or oversized integer would make an exporter refuse the whole batch it is in.
+    This runs for every call, and therefore makes one pass.
     """
-    if all(map(_is_fit, attributes.values())):
-        return attributes
-    return {str(key): _fit(value) for key, value in attributes.items()}
+    reader = _readers.get(type(record)) or _reader(type(record))
+    attributes = {}
+    for key, value in zip(reader.keys, reader.values_of(record), strict=True):
+        if value is None:
+            continue
+        kind = value.__class__
+        if kind is str:
+            fits = len(value) <= LIMIT and value.isascii()
+        else:
+            fits = kind is bool or kind is float or (kind is int and value in _INT64)
+        attributes[key] = value if fits else _fit(value)
+    return attributes
 
 
-def _is_fit(value: Any) -> bool:
-    kind = type(value)
-    if kind is str:
-        return len(value) <= LIMIT and value.isascii()
-    return kind is bool or kind is float or (kind is int and value in _INT64)
+class _Reader(NamedTuple):
+    keys: tuple[str, ...]
+    values_of: Callable[[object], tuple[Any, ...]]
+    """Reads all fields at once."""
+
+
+_readers: dict[type, _Reader] = {}
+
+
+def _reader(kind: type) -> _Reader:
+    attributes = attributes_of(kind)
+    reader = _Reader(tuple(attribute.key for attribute in attributes.values()), attrgetter(*attributes))
+    return _readers.setdefault(kind, reader)
 
 
 def _fit(value: Any) -> Scalar:

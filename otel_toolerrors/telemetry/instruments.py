@@ -28,6 +28,7 @@ UNKNOWN_TOOL: Final = "unknown"
 _MOST_TOOLS: Final = 1_000
 _MOST_LABEL_SETS: Final = 5_000
 _OVERFLOW: Final = {"otel.metric.overflow": True}
+_Labels = Mapping[str, str | bool]
 _STATES: Final[tuple[str, ...]] = get_args(BreakerState)
 
 
@@ -45,7 +46,8 @@ class Instruments:
         state = words.BREAKER_STATE
         self._breaker = meter.create_gauge(state.name, state.unit, state.description)
         self._tools: set[str] = set()
-        self._labels: dict[tuple[str | None, ...], Mapping[str, str | bool]] = {}
+        self._labels: dict[tuple[str | None, ...], _Labels] = {}
+        self._call_labels: dict[tuple[str | None, ...], tuple[_Labels, _Labels, _Labels]] = {}
 
     def register(self, tool: str) -> None:
         """Let ``tool`` appear as a label: it was named by the program, not by a model."""
@@ -69,11 +71,22 @@ class Instruments:
         context: Context,
     ) -> None:
         """One logical call ended after ``duration`` seconds."""
-        tool = self.label(tool)
-        self._calls.add(1, self._labelled(words.CALLS, tool, service, retry_outcome, category), context)
+        key = (tool, service, retry_outcome, category, error_type)
+        labels = self._call_labels.get(key)
+        if labels is None:
+            tool = self.label(tool)
+            labels = (
+                self._labelled(words.CALLS, tool, service, retry_outcome, category),
+                self._labelled(words.ATTEMPTS, tool, service),
+                self._labelled(words.CALL_DURATION, tool, error_type),
+            )
+            if tool in self._tools and len(self._call_labels) < _MOST_LABEL_SETS:
+                self._call_labels[key] = labels
+        of_call, of_attempts, of_duration = labels
+        self._calls.add(1, of_call, context)
         if attempts:
-            self._attempts.add(attempts, self._labelled(words.ATTEMPTS, tool, service), context)
-        self._duration.record(duration, self._labelled(words.CALL_DURATION, tool, error_type), context)
+            self._attempts.add(attempts, of_attempts, context)
+        self._duration.record(duration, of_duration, context)
 
     def count_event(self, event: Event, context: Context) -> None:
         """Record what follows from ``event``, if anything does."""
@@ -99,7 +112,7 @@ class Instruments:
         with suppress(Exception):
             self._dropped.add(items, self._labelled(words.TELEMETRY_DROPPED, reason))
 
-    def _labelled(self, metric: Metric, *values: str | None) -> Mapping[str, str | bool]:
+    def _labelled(self, metric: Metric, *values: str | None) -> _Labels:
         key = (metric.name, *values)
         labels = self._labels.get(key)
         if labels is None:

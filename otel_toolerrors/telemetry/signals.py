@@ -13,9 +13,9 @@ from opentelemetry.context import Context
 from opentelemetry.metrics import MeterProvider
 from opentelemetry.trace import Span, TracerProvider
 
-from otel_toolerrors.vocabulary import VERSION, ErrorSurfaced, Event, FaultClassified, RunStopped, Scalar, to_attributes
+from otel_toolerrors.vocabulary import VERSION, ErrorSurfaced, Event, FaultClassified, RunStopped, Scalar
 
-from .guard import fit, log
+from .guard import log, render
 from .instruments import Instruments
 
 EventSignal = Literal["span", "logs", "both"]
@@ -56,7 +56,7 @@ class Signals:
         """Send ``event`` as a span event of ``span``, as a log record in ``context``, or both; count what follows."""
         in_span = self._span_events and span.is_recording()
         if in_span or self._logger is not None:
-            attributes = fit(to_attributes(event))
+            attributes = render(event)
             if in_span:
                 span.add_event(event.NAME, attributes)
             if self._logger is not None:
