@@ -51,7 +51,7 @@ coverage: $(VENV)/.dev  ## All tests but the real ones, and at least 95 % of the
 	@$(BIN)/coverage report --include '$(INCLUDE)' --fail-under 95
 
 api: $(VENV)/.dev  ## Write the snapshot of the public names anew
-	@$(BIN)/python tests/house/public_api.py > tests/house/public_api.txt
+	@PYTHONPATH=. $(BIN)/python tests/house/public_api.py > tests/house/public_api.txt
 
 docs-reference: $(VENV)/.dev  ## Write docs/telemetry.md anew from the vocabulary
 	@$(BIN)/python -m otel_toolerrors.vocabulary.reference > docs/telemetry.md

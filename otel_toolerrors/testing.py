@@ -24,8 +24,9 @@ from otel_toolerrors.layer import RecoveryLayer
 from otel_toolerrors.policy import BreakerPolicy, Policy
 from otel_toolerrors.vocabulary import Effects, Event
 
-E = TypeVar("E")
+__all__ = ["Bench", "Chaos", "Script", "VirtualClock", "failures_to_open", "steady"]
 
+E = TypeVar("E")
 
 _TURNS = 10
 """Turns of the event loop that other tasks get before time moves on."""

@@ -3,19 +3,21 @@
 import importlib
 import inspect
 import pkgutil
-import re
 from collections.abc import Iterator
 from types import FunctionType
 from typing import Any
+
+from pydantic import BaseModel
 
 PACKAGE = "otel_toolerrors"
 
 
 def public_modules() -> list[str]:
-    """Name the modules whose ``__all__`` is a promise."""
+    """Name the modules whose ``__all__`` is a promise. The policy's classes are the keys of the policy file."""
     package = importlib.import_module(PACKAGE)
     adapters = [module.name for module in pkgutil.iter_modules([f"{package.__path__[0]}/integrations"])]
-    return [PACKAGE, f"{PACKAGE}.analysis", *(f"{PACKAGE}.integrations.{name}" for name in adapters if name[0] != "_")]
+    parts = ["analysis", "policy", "testing", *(f"integrations.{name}" for name in adapters if name[0] != "_")]
+    return [PACKAGE, *(f"{PACKAGE}.{part}" for part in parts)]
 
 
 def public_names() -> Iterator[tuple[str, Any]]:
@@ -30,54 +32,68 @@ def public_names() -> Iterator[tuple[str, Any]]:
 
 
 def _members(name: str, cls: type) -> Iterator[tuple[str, Any]]:
-    ours = [base for base in cls.__mro__ if base.__module__.startswith(PACKAGE)]
-    written = {member: value for base in reversed(ours) for member, value in vars(base).items()}
+    written = {member: value for base in _ours(cls) for member, value in vars(base).items()}
     for member, value in sorted(written.items()):
         if member[0] != "_" and isinstance(value, (FunctionType, classmethod, property, staticmethod)):
             yield f"{name}.{member}", value
 
 
+def _ours(cls: type) -> list[type]:
+    return [base for base in reversed(cls.__mro__) if base.__module__.startswith(PACKAGE)]
+
+
 def render() -> Iterator[str]:
-    """Render each public name with its signature, one line for each name and each argument of a class."""
+    """Render each public name with its signature: a line for each name, and for each argument of a class."""
     for name, public in public_names():
         if inspect.isclass(public):
             yield f"class {name}"
             yield from (f"  {parameter}" for parameter in _signature(public).parameters.values())
         elif isinstance(public, property):
             yield f"{name}: {_signature(public.fget).return_annotation}"
-        elif callable(public) or isinstance(public, (classmethod, staticmethod)):
-            yield f"{name}{_signature(getattr(public, '__func__', public))}"
+        elif isinstance(public, (FunctionType, classmethod, staticmethod)):
+            function = getattr(public, "__func__", public)
+            yield f"{'async ' * inspect.iscoroutinefunction(function)}{name}{_signature(function)}"
         else:
             yield f"{name} = {public!r}"
 
 
 class _Bare(str):
-    """An annotation as it was written, without quotes."""
+    """Text that a signature shows without quotes."""
 
     __slots__ = ()
     __repr__ = str.__str__
 
 
 def _signature(public: Any) -> inspect.Signature:
+    """Give the signature with annotations as they were written and defaults that read the same in each run."""
     try:
         signature = inspect.signature(public)
     except ValueError:  # an exception class that keeps the C constructor
         return inspect.Signature()
-    bare = [
-        parameter.replace(annotation=_bare(parameter.annotation), default=_without_address(parameter.default))
+    fields = {}
+    if inspect.isclass(public):
+        fields = {name: hint for base in _ours(public) for name, hint in inspect.get_annotations(base).items()}
+    parameters = [
+        parameter.replace(
+            annotation=_bare(fields.get(parameter.name, parameter.annotation)), default=_default(parameter.default)
+        )
         for parameter in signature.parameters.values()
     ]
-    return signature.replace(parameters=bare, return_annotation=_bare(signature.return_annotation))
+    return signature.replace(parameters=parameters, return_annotation=_bare(signature.return_annotation))
 
 
 def _bare(annotation: Any) -> Any:
     return _Bare(annotation) if isinstance(annotation, str) else annotation
 
 
-def _without_address(default: Any) -> Any:
-    """Leave out a memory address, which differs from run to run."""
-    text = re.sub(r" at 0x[0-9a-f]+", "", repr(default))
-    return default if text == repr(default) else _Bare(text)
+def _default(value: Any) -> Any:
+    if isinstance(value, BaseModel):  # its fields are listed with its class
+        return _Bare(f"{type(value).__name__}()")
+    if isinstance(value, frozenset):
+        return _Bare(f"{{{', '.join(sorted(map(repr, value)))}}}")
+    if callable(value) and value is not inspect.Parameter.empty:
+        return _Bare(value.__qualname__)
+    return value
 
 
 if __name__ == "__main__":
