@@ -60,7 +60,8 @@ def envelope_for(decision: Decision, fault: Fault, tool: str, *, hint: str | Non
             category=fault.category,
             # Once the engine has given up, a repeat by the model is not advised either.
             retryable=fault.retryable and decision.kind != "stopped",
-            side_effects=fault.side_effects,
+            # A read has none; what is known about it matters to a retry only.
+            side_effects="none" if fault.effects == "read" else fault.side_effects,
             human_action_required=stopped or open_write or fault.category in NEEDS_A_PERSON,
             retry_after=fault.retry_after,
             summary=fault.message,
@@ -68,3 +69,4 @@ def envelope_for(decision: Decision, fault: Fault, tool: str, *, hint: str | Non
             trace_id=trace_id or None,
         ),
     )
+
