@@ -13,8 +13,9 @@ PAGES = [name for name in TRACKED if name.endswith(".md")]
 
 @pytest.mark.parametrize("module", MODULES)
 def test_module_stays_small(module):
-    """A module that outgrows 400 lines holds two things."""
-    assert len((ROOT / module).read_text().splitlines()) <= 400
+    """A module that outgrows 400 lines, blank ones aside, holds two things."""
+    lines = (ROOT / module).read_text().splitlines()
+    assert len([line for line in lines if line.strip()]) <= 400
 
 
 @pytest.mark.parametrize("page", PAGES)
