@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextvars import ContextVar
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,10 +20,14 @@ if TYPE_CHECKING:
     from .run import Run
 
 
+CURRENT: ContextVar[Calling | None] = ContextVar("toolerrors-call", default=None)
+"""The call that this code is part of."""
+
+
 class Calling:
     """One call. As a context manager it makes sure that the trace ends, also under cancellation."""
 
-    __slots__ = ("_ended", "_run", "began", "call", "call_id", "index", "name", "rules", "tool", "trace")
+    __slots__ = ("_ended", "_outer", "_run", "began", "call", "call_id", "index", "name", "rules", "tool", "trace")
 
     def __init__(
         self, run: Run, tool: Tool | None, name: str, arguments: Mapping[str, Any], *,
@@ -99,15 +104,26 @@ class Calling:
             error_type=fault.code if fault and not ok else None,
         )  # fmt: skip
 
+    @property
+    def repeats(self) -> bool:
+        """Whether the tool may be called again after a failure that leaves its effect unknown."""
+        return self.rules.effects in ("read", "idempotent") or self.call.key is not None
+
     def __enter__(self) -> Self:
+        self._outer = CURRENT.get()
+        CURRENT.set(self)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        CURRENT.set(self._outer)
         if self._ended:
             return
-        # Cancellation, an interrupt, a framework's signal: it goes on its way, and the trace says so.
+        self.interrupted(kind)
+
+    def interrupted(self, kind: type[BaseException] | None) -> None:
+        """End with cancellation, an interrupt, a framework's signal: it goes on its way, and the trace says so."""
         tried: SideEffects = "unknown" if self.rules.effects in ("write", "destructive") else "none"
         reason = "cancelled" if kind is None else kind.__name__
         self.emit(CallCancelled(tool=self.name, reason=reason, side_effects=tried))

@@ -7,6 +7,8 @@ import inspect
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextvars import copy_context
+from dataclasses import replace
+from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +31,14 @@ class RunHands:
         self._layer = layer
         self._refreshes = refreshes
         self.around = Surroundings(state, layer.services, layer.random, self._rules_for, layer.cache)
-        self.common = Hands(layer.clock, self._judge, self._inspect, is_control_flow)
+        self._common = Hands(layer.clock, self._judge, self._inspect, is_control_flow)
+
+    def common(self, calling: Calling) -> Hands:
+        """Hands for any call: the shared ones, unless the call brings a function of its own."""
+        own = calling.tool
+        if own is None or own is self._layer.tools.get(own.name):
+            return self._common
+        return replace(self._common, inspect=partial(self._inspect, own=own))
 
     def sync(self, calling: Calling) -> SyncHands:
         """Hands for one sync call."""
@@ -55,8 +64,8 @@ class RunHands:
     def _judge(self, attempt: Attempt, error: Exception) -> Fault:
         return classify(error, effects=attempt.effects, rules=self._layer.fault_rules)
 
-    def _inspect(self, attempt: Attempt, value: Any) -> Fault | None:
-        tool = self._layer.tools.get(attempt.tool)
+    def _inspect(self, attempt: Attempt, value: Any, *, own: Tool | None = None) -> Fault | None:
+        tool = own if own is not None and own.name == attempt.tool else self._layer.tools.get(attempt.tool)
         if tool is None or tool.in_band is False:
             return None
         if callable(tool.in_band) and not tool.in_band(value):

@@ -17,10 +17,11 @@ from otel_toolerrors.engine import ResultCache, Services
 from otel_toolerrors.faults import Rule, RuleSet, default_rules
 from otel_toolerrors.policy import Declaration, Policy, ToolRules, load_policy, resolve
 from otel_toolerrors.surface import Catalog, RecoveryPacket, default_catalog, estimate_tokens
-from otel_toolerrors.telemetry import Tracing
+from otel_toolerrors.telemetry import RunTrace, Tracing
 from otel_toolerrors.vocabulary import Effects, Event
 
 from .credentials import Refresher
+from .protect import protected
 from .run import Run, arm_for, new_run_id
 from .tools import InBand, Tools, tool_from
 
@@ -29,6 +30,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 Permission = Callable[[str, Mapping[str, Any]], Any]
 """Asked before every call with the tool's name and arguments. None or True allows it; a string is the reason why not.
 It may be async, for `Run.acall`. If it raises, the call is denied."""
+
+_REMEMBERED = 1_024
 
 _log = logging.getLogger("otel_toolerrors")
 
@@ -170,13 +173,80 @@ class RecoveryLayer:
         arm = arm_for(run_id, self.policy.surface.held_out)
         return Run(self, agent=agent, source=source, conversation=conversation, run_id=run_id, arm=arm)
 
+    def alone(self, *, source: str = "main_agent") -> Run:
+        """Begin a run of one call, for code that knows no runs: it shares the services' breakers, and has no span.
+
+        Args:
+            source: Who waits for the result, as for `run`.
+        """
+        run_id, trace = new_run_id(self.random), RunTrace(self.tracing)
+        return Run(self, agent=None, source=source, conversation=None, run_id=run_id, arm="bare", trace=trace)
+
+    @overload
+    def protect(self, function: F, /) -> F: ...
+    @overload
+    def protect(
+        self,
+        function: None = None,
+        /,
+        *,
+        name: str | None = None,
+        effects: Effects = "write",
+        service: str | None = None,
+        credential: str | None = None,
+        cache_ttl: float | None = None,
+        fallback: tuple[str, ...] = (),
+        in_band: InBand = False,
+        source: str = "main_agent",
+    ) -> Callable[[F], F]: ...
+    def protect(
+        self,
+        function: F | None = None,
+        /,
+        *,
+        name: str | None = None,
+        effects: Effects = "write",
+        service: str | None = None,
+        credential: str | None = None,
+        cache_ttl: float | None = None,
+        fallback: tuple[str, ...] = (),
+        in_band: InBand = False,
+        source: str = "main_agent",
+    ) -> Any:
+        """Recover the calls of any function, sync or async; its callers notice nothing but that it fails less often.
+
+        It returns what the function returns and raises what it raised last, with a note that tells what was tried.
+        Only when there is nothing to raise, as the service's breaker was open, it raises `RecoveryExhausted`.
+        A generator is repeated until it has yielded, and never after. A protected function that is called by a
+        tool which may be repeated itself makes one attempt, so that retries do not multiply.
+
+        Args:
+            function: The function, when used as a bare decorator.
+            name: Its own name if None; the policy's ``[tools.NAME]`` applies.
+            effects: As for `tool`.
+            service: As for `tool`.
+            credential: As for `tool`.
+            cache_ttl: As for `tool`.
+            fallback: Names of registered tools that stand in; they get the arguments by name.
+            in_band: As for `tool`.
+            source: As for `run`.
+        """
+        declared = Declaration(
+            effects=effects, service=service, credential=credential, cache_ttl=cache_ttl, fallback=fallback
+        )
+
+        def wrap(wrapped: F) -> F:
+            return protected(self, wrapped, name=name, declared=declared, in_band=in_band, source=source)
+
+        return wrap if function is None else wrap(function)
+
     def rules_for(self, tool: str, declared: Declaration, source: str) -> ToolRules:
         """Resolve what the policy allows for a tool called from ``source``."""
         key = (tool, declared, source)
         found = self._rules.get(key)
         if found is None:
             found = resolve(self.policy, tool, declared, source)
-            if tool in self.tools:  # a name that a model made up is not worth remembering
+            if tool in self.tools or len(self._rules) < _REMEMBERED:  # a model may make up any number of names
                 self._rules[key] = found
         return found
 

@@ -15,13 +15,15 @@ from otel_toolerrors.engine import Decision, RunState, Stop, adrive, climb, driv
 from otel_toolerrors.faults import redact
 from otel_toolerrors.policy import Declaration
 from otel_toolerrors.surface import STOP_MESSAGES, Outcome, Surfacer
+from otel_toolerrors.telemetry import RunTrace
 from otel_toolerrors.vocabulary import Arm, CallDenied, RunSpan, RunStopped, StopReason
 
 from .calling import Calling
 from .credentials import Refreshes
 from .digest import safe_digest
 from .hands import RunHands
-from .tools import Tool, tool_from
+from .tools import InBand, Tool, tool_from
+from .watch import Watched
 
 if TYPE_CHECKING:
     from .layer import RecoveryLayer
@@ -45,8 +47,9 @@ class Run:
     """
 
     def __init__(
-        self, layer: RecoveryLayer, *, agent: str | None, source: str, conversation: str | None, run_id: str, arm: Arm
-    ) -> None:
+        self, layer: RecoveryLayer, *, agent: str | None, source: str, conversation: str | None, run_id: str, arm: Arm,
+        trace: RunTrace | None = None,
+    ) -> None:  # fmt: skip
         self.id = run_id
         self.agent = agent
         self.source = source
@@ -66,7 +69,7 @@ class Run:
         self._done: dict[str, int] = {}
         self._answers: dict[str, Outcome] = {}
         self._offered_first = ",".join(self._offered())
-        self.trace = layer.tracing.start_run(agent)
+        self.trace = trace or layer.tracing.start_run(agent)
 
     # Calling
 
@@ -79,6 +82,7 @@ class Run:
         key: str | None = None,
         function: Callable[..., Any] | None = None,
         declared: Declaration | None = None,
+        in_band: InBand | None = None,
     ) -> Outcome:
         """Call a tool once, whatever that takes. It never raises for what the tool does.
 
@@ -89,12 +93,14 @@ class Run:
             key: Idempotency key; by default a tool that takes one gets one that stays the same while the model
                 repeats a failed call.
             function: Called instead of a registered tool's own function.
-            declared: What ``function`` declares about itself; fail-closed by default.
+            declared: What ``function`` declares about itself. None: what the registered tool of this name does,
+                if there is one, else the fail-closed default.
+            in_band: Whether ``function`` returns its errors; None as for ``declared``.
 
         Raises:
             TypeError: The tool is async; use `acall`.
         """
-        calling = self._begin(tool, arguments or {}, function, declared, call_id=call_id, key=key)
+        calling = self._begin(tool, arguments or {}, function, declared, in_band, call_id=call_id, key=key)
         if calling.tool is not None and calling.tool.is_async:
             calling.abandon()
             raise TypeError(f"{tool!r} is an async tool: use `await run.acall(...)`")
@@ -102,7 +108,7 @@ class Run:
             decision = self._refused(calling, self._asked(calling))
             if decision is None:
                 steps = climb(calling.call, calling.rules, self._hands.around, calling.began, calling.emit)
-                decision = drive(steps, self._hands.common, self._hands.sync(calling), calling.trace)
+                decision = drive(steps, self._hands.common(calling), self._hands.sync(calling), calling.trace)
             return self._answer(calling, decision)
 
     async def acall(
@@ -114,15 +120,17 @@ class Run:
         key: str | None = None,
         function: Callable[..., Any] | None = None,
         declared: Declaration | None = None,
+        in_band: InBand | None = None,
     ) -> Outcome:
         """Do what `call` does in the current task. A sync tool runs in a thread, so that the loop stays free."""
-        calling = self._begin(tool, arguments or {}, function, declared, call_id=call_id, key=key)
+        calling = self._begin(tool, arguments or {}, function, declared, in_band, call_id=call_id, key=key)
         with calling:
             verdict = self._asked(calling)
             decision = self._refused(calling, await verdict if inspect.isawaitable(verdict) else verdict)
             if decision is None:
                 steps = climb(calling.call, calling.rules, self._hands.around, calling.began, calling.emit)
-                decision = await adrive(steps, self._hands.common, self._hands.asynchronous(calling), calling.trace)
+                common, hands = self._hands.common(calling), self._hands.asynchronous(calling)
+                decision = await adrive(steps, common, hands, calling.trace)
             return self._answer(calling, decision)
 
     async def acall_all(self, calls: Sequence[tuple[str, Mapping[str, Any], str]]) -> list[Outcome]:
@@ -132,6 +140,16 @@ class Run:
         """
         tasks = [self.acall(tool, arguments, call_id=call_id) for tool, arguments, call_id in calls]
         return list(await asyncio.gather(*tasks))
+
+    def watch(self, tool: str, arguments: Mapping[str, Any] | None = None, *, call_id: str | None = None) -> Watched:
+        """Observe a call that somebody else makes: record what fails, change nothing.
+
+        ``with run.watch("search") as seen: value = seen.returned(search())``
+        """
+        with self._lock:
+            index = self._index
+            self._index += 1
+        return Watched(self, self.layer.tools.get(tool), tool, arguments or {}, call_id=call_id, index=index)
 
     def answers(self, call_ids: Sequence[str]) -> list[Outcome]:
         """Give an outcome for every call of a turn, also for those that were cancelled or never begun.
@@ -148,6 +166,11 @@ class Run:
         """None while the run may go on; else why not. Check it before each model request."""
         stop = self._state.stopped
         return None if stop is None else Stopped(stop.reason, STOP_MESSAGES[stop.reason], stop.tool)
+
+    @property
+    def degraded(self) -> frozenset[str]:
+        """Names of the tools that this run has given up: do not offer them to the model again."""
+        return frozenset(self._state.degraded)
 
     def stop(self, tool: str = "") -> None:
         """Stop the run: waiting calls give up, later ones answer that they were not run."""
@@ -169,13 +192,15 @@ class Run:
         arguments: Mapping[str, Any],
         function: Callable[..., Any] | None,
         declared: Declaration | None,
+        in_band: InBand | None,
         *,
         call_id: str | None,
         key: str | None,
     ) -> Calling:
         tool = self.layer.tools.get(name)
         if function is not None:
-            in_band = tool.in_band if tool else False
+            if in_band is None:
+                in_band = tool.in_band if tool else False
             tool = tool_from(function, name=name, declared=declared or _declared(tool), in_band=in_band)
         with self._lock:
             index = self._index

@@ -12,6 +12,8 @@ from pydantic import PydanticUserError, TypeAdapter
 
 from otel_toolerrors.policy import Declaration
 
+from .streams import collected
+
 InBand = Callable[[Any], bool] | bool
 """Whether a tool's errors come back as values: True for the known forms, or a test of one's own."""
 
@@ -83,8 +85,9 @@ class Tools:
 
 
 def tool_from(function: Callable[..., Any], *, name: str | None, declared: Declaration, in_band: InBand) -> Tool:
-    """Make a tool of a function: its name and first paragraph describe it."""
+    """Make a tool of a function: its name and first paragraph describe it. A generator's items become one value."""
     parameters = inspect.signature(function).parameters
+    function = collected(function)
     return Tool(
         name=name or str(getattr(function, "__name__", type(function).__name__)),
         function=function,

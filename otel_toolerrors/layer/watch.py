@@ -1,0 +1,67 @@
+"""Observing a call that somebody else makes: what fails is classified and recorded, and nothing changes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from otel_toolerrors.engine import Decision, classified
+from otel_toolerrors.faults import Fault, classify, classify_result, is_control_flow
+from otel_toolerrors.policy import Declaration
+
+from .calling import Calling
+from .tools import Tool
+
+if TYPE_CHECKING:
+    from .run import Run
+
+T = TypeVar("T")
+
+_log = logging.getLogger("otel_toolerrors")
+
+
+class Watched:
+    """One observed call, as a context manager around it. It lets every exception pass, and raises none of its own."""
+
+    def __init__(
+        self, run: Run, tool: Tool | None, name: str, arguments: Mapping[str, Any], *, call_id: str | None, index: int
+    ) -> None:
+        known = tool or Tool(name=name, function=_elsewhere, description="", declared=Declaration())
+        self._rules = run.layer.fault_rules
+        self._calling = Calling(run, known, name, arguments, call_id=call_id, key=None, index=index)
+        self._reported: Fault | None = None
+
+    def returned(self, value: T) -> T:
+        """Look whether the value reports an error, and give it back as it is."""
+        self._reported = classify_result(value, effects=self._calling.rules.effects, rules=self._rules)
+        return value
+
+    def __enter__(self) -> Self:
+        self._calling.trace.attempt_started(self._calling.name, 1)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            if error is not None and is_control_flow(error):
+                self._calling.interrupted(type(error))
+            else:
+                self._record(error)
+        except Exception:  # noqa: BLE001 - an observer changes nothing, whatever befalls it
+            _log.exception("a call could not be recorded")
+
+    def _record(self, error: BaseException | None) -> None:
+        calling, fault = self._calling, self._reported
+        if error is not None:
+            fault = classify(error, effects=calling.rules.effects, rules=self._rules)
+        calling.trace.attempt_ended(fault)
+        if fault is not None:
+            calling.emit(classified(calling.name, 1, fault))
+        calling.end(Decision(kind="ok" if fault is None else "surfaced", fault=fault, attempts=1))
+
+
+def _elsewhere() -> None:
+    """Stand for a function that others call."""
