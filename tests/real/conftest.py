@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from tests.real.parts import Collector, Jaeger, Program, Prometheus, eventually, succeeded, work, working
+from tests.real.parts import Agent, Collector, Jaeger, Program, Prometheus, eventually
 
 P = TypeVar("P", bound=Program)
 
@@ -59,11 +59,11 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
             program.start()
         # Long enough for Prometheus to see every counter move between two scrapes.
         triage = ("--service", "triage")
-        first = succeeded(work(*triage, "--runs", "2", to=collector.grpc, cwd=folder))
-        lossy = working("--service", "lossy", "--runs", "8", "--pause", "0.7", to=collector.grpc, cwd=folder, **LOSSY)
-        second = succeeded(work(*triage, "--runs", "10", "--pause", "0.7", to=collector.grpc, cwd=folder))
-        lossy.communicate(timeout=60)
-        outcomes = calls_of(first) + calls_of(second)
+        said = Agent(*triage, "--runs", "2", to=collector.grpc, cwd=folder).said()
+        lossy = Agent("--service", "lossy", "--runs", "8", "--pause", "0.7", to=collector.grpc, cwd=folder, **LOSSY)
+        said += Agent(*triage, "--runs", "10", "--pause", "0.7", to=collector.grpc, cwd=folder).said()
+        lossy.said()
+        outcomes = calls_of(said)
         eventually(
             lambda: len(recorded(collector.traces, "execute_tool")) == len(outcomes), "every call has been recorded"
         )
@@ -89,9 +89,9 @@ LOSSY = {
 """Traces get lost, metrics arrive and say so."""
 
 
-def calls_of(output: str) -> list[dict[str, Any]]:
-    """The calls that the workload tells of."""
-    return [line for line in map(json.loads, output.splitlines()) if "tool" in line]
+def calls_of(said: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The calls that an agent tells of."""
+    return [line for line in said if "tool" in line]
 
 
 def recorded(folder: Path, operation: str = "") -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import shutil
@@ -12,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -260,32 +262,35 @@ class Prometheus(Program):
         return self.get("query", query="time()")["result"][0]
 
 
-def work(*arguments: str, to: str | None, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run the agent's workload in a process of its own, and wait for it."""
-    process = working(*arguments, to=to, cwd=cwd, **env)
-    output, errors = process.communicate(timeout=120)
-    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+class Agent:
+    """The workload in a process of its own; its telemetry goes to the OTLP endpoint ``to``, or into files if None."""
+
+    def __init__(self, *arguments: str, to: str | None, cwd: Path, **env: str) -> None:
+        clean = {key: value for key, value in os.environ.items() if not key.startswith("OTEL_")}
+        otlp = {
+            "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://{to}",
+            "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc",
+            "OTEL_METRIC_EXPORT_INTERVAL": "500",
+        }
+        name = f"agent-{next(_agents)}"
+        self._output, self._errors = cwd / f"{name}.out", cwd / f"{name}.err"
+        with self._output.open("wb") as output, self._errors.open("wb") as errors:
+            self._process = subprocess.Popen(
+                [sys.executable, WORKLOAD, *arguments],
+                cwd=cwd,
+                env=clean | {"PYTHONPATH": str(ROOT)} | (otlp if to is not None else {}) | env,
+                stdout=output,
+                stderr=errors,
+            )
+
+    def after_run(self, number: int) -> None:
+        """Wait until it has ended a run and begun the next."""
+        eventually(lambda: f'"run": {number + 1}' in self._output.read_text(), f"the agent has ended run {number}")
+
+    def said(self) -> list[dict[str, Any]]:
+        """Wait for its end, which must be a good one; return what it said, a line each."""
+        assert self._process.wait(120) == 0, self._errors.read_text()
+        return [json.loads(line) for line in self._output.read_text().splitlines()]
 
 
-def working(*arguments: str, to: str | None, cwd: Path, **env: str) -> subprocess.Popen[str]:
-    """Start the workload. Its telemetry goes to the OTLP endpoint ``to`` (gRPC), or into files if that is None."""
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("OTEL_")}
-    otlp = {
-        "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://{to}",
-        "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc",
-        "OTEL_METRIC_EXPORT_INTERVAL": "500",
-    }
-    return subprocess.Popen(
-        [sys.executable, WORKLOAD, *arguments],
-        cwd=cwd,
-        env=clean | {"PYTHONPATH": str(ROOT)} | (otlp if to is not None else {}) | env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def succeeded(done: subprocess.CompletedProcess[str]) -> str:
-    """Output of a process that must have ended well."""
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+_agents = count()
