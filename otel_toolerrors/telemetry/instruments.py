@@ -26,7 +26,8 @@ UNKNOWN_TOOL: Final = "unknown"
 """Label of every tool that nobody registered: a model may call anything."""
 
 _MOST_TOOLS: Final = 1_000
-_MOST_LABEL_SETS: Final = 5_000
+MOST_LABEL_SETS: Final = 5_000
+"""Label sets that all metrics together may have; what comes later is counted as overflow."""
 _OVERFLOW: Final = {"otel.metric.overflow": True}
 _Labels = Mapping[str, str | bool]
 _STATES: Final[tuple[str, ...]] = get_args(BreakerState)
@@ -35,7 +36,8 @@ _STATES: Final[tuple[str, ...]] = get_args(BreakerState)
 class Instruments:
     """Every metric we record. Label sets are built once each and reused."""
 
-    def __init__(self, meter: Meter) -> None:
+    def __init__(self, meter: Meter, *, most_label_sets: int = MOST_LABEL_SETS) -> None:
+        self._most_label_sets = most_label_sets
         self._calls = _counter(meter, words.CALLS)
         self._attempts = _counter(meter, words.ATTEMPTS)
         self._faults = _counter(meter, words.FAULTS)
@@ -80,7 +82,7 @@ class Instruments:
                 self._labelled(words.ATTEMPTS, tool, service),
                 self._labelled(words.CALL_DURATION, tool, error_type),
             )
-            if tool in self._tools and len(self._call_labels) < _MOST_LABEL_SETS:
+            if tool in self._tools and len(self._call_labels) < self._most_label_sets:
                 self._call_labels[key] = labels
         of_call, of_attempts, of_duration = labels
         self._calls.add(1, of_call, context)
@@ -116,7 +118,7 @@ class Instruments:
         key = (metric.name, *values)
         labels = self._labels.get(key)
         if labels is None:
-            if len(self._labels) >= _MOST_LABEL_SETS:
+            if len(self._labels) >= self._most_label_sets:
                 return _OVERFLOW
             pairs = zip(metric.labels, values, strict=True)
             labels = self._labels[key] = {name: value for name, value in pairs if value is not None}

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 
 import pytest
+from opentelemetry import context as otel_context
+from opentelemetry.context import Context
 from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
 from opentelemetry.sdk.metrics import MeterProvider
@@ -114,6 +116,14 @@ def memory():
     tracer_provider.shutdown()
     meter_provider.shutdown()
     logger_provider.shutdown()
+
+
+@pytest.fixture(autouse=True)
+def _context_of_its_own():
+    """A test begins without a current span, and leaves none behind."""
+    token = otel_context.attach(Context())
+    yield
+    token.var.reset(token)
 
 
 @pytest.fixture
