@@ -1,0 +1,99 @@
+"""One round of the demo: all tasks, under one policy and one seed, into a folder of traces."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from pathlib import Path
+from random import Random
+from time import time_ns
+
+import httpx
+
+from otel_toolerrors.layer import RecoveryLayer
+from otel_toolerrors.policy import Policy
+from otel_toolerrors.surface import Catalog, load_catalog
+from otel_toolerrors.telemetry import configure
+
+from .agent import Agent, Diary, tasks
+from .plan import Plan
+from .server import FaultServer, Ledger
+from .tools import TIMEOUT, Http, register
+from .virtual_spans import VirtualSpans
+from .virtual_time import Timeline, Wire, run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """What is known after a round besides its traces."""
+
+    policy: Policy
+    seed: int
+    traces: Path
+    tasks: int
+    diary: Diary
+    ledger: Ledger
+    struck: dict[str, int]
+    """How often each planned fault struck."""
+    seconds: float
+    """Simulated seconds it took."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What rounds have in common."""
+
+    plan: Plan
+    tasks: int = 300
+    catalog: Catalog | None = None
+
+
+def demo_catalog() -> Catalog:
+    """Read the demo's suggestions, ahead of the default ones."""
+    with as_file(files(__package__).joinpath("catalog.toml")) as path:
+        return load_catalog(path)
+
+
+def play(setting: Setting, policy: Policy, seed: int, folder: Path, epoch_ns: int | None = None) -> Round:
+    """Play one round. The same arguments take the same course."""
+    return run(
+        lambda timeline, wire: _play(setting, policy, seed, folder, timeline, wire),
+        epoch_ns=time_ns() if epoch_ns is None else epoch_ns,
+    )
+
+
+async def _play(setting: Setting, policy: Policy, seed: int, folder: Path, timeline: Timeline, wire: Wire) -> Round:
+    with _files_only(), configure("order-desk", traces_dir=folder, set_global=False) as telemetry:
+        assert telemetry.tracer_provider is not None
+        layer = RecoveryLayer(
+            policy,
+            catalog=setting.catalog,
+            tracer_provider=VirtualSpans(telemetry.tracer_provider, timeline),
+            clock=lambda: timeline.now,
+            random=Random(f"{seed} layer"),  # noqa: S311 - chance that a seed repeats, nothing secret
+        )
+        async with (
+            FaultServer(setting.plan, seed, timeline, wire) as server,
+            httpx.AsyncClient(timeout=TIMEOUT, trust_env=False) as client,
+        ):
+            register(layer, Http(client, server.url, wire))
+            agent = Agent(layer, tasks(setting.tasks, seed), seed)
+            await agent.run()
+            seconds = timeline.now
+    return Round(
+        policy=policy, seed=seed, traces=folder, tasks=setting.tasks, diary=agent.diary, ledger=server.ledger,
+        struck=server.weather.struck, seconds=seconds,
+    )  # fmt: skip
+
+
+@contextmanager
+def _files_only() -> Iterator[None]:
+    """Keep the telemetry of the demo on this machine, whatever the environment says about endpoints."""
+    kept = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("OTEL_")}
+    try:
+        yield
+    finally:
+        os.environ.update(kept)
