@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Build the collector and Jaeger from source through the Go module proxy, once.
+"""Build the real parts that tests/real runs against, once.
 
     python collector/build.py collector    # prints the path of the binary
     python collector/build.py jaeger
+    python collector/build.py traceql      # Grafana's TraceQL grammar, a folder of node modules
 
-A binary is built into ``$OTEL_TOOLERRORS_BIN`` (default: ``otel-toolerrors/bin``
+A part is built into ``$OTEL_TOOLERRORS_BIN`` (default: ``otel-toolerrors/bin``
 under the user's cache directory) under a name that holds a digest of what it is
 built from, so a second run is a look-up and a changed manifest is a new build.
-Needs Go 1.25 or newer, and nothing else.
+The programs need Go 1.25 or newer, the grammar npm; the sources come through
+the Go module proxy and npm's registry, as these tools are set up.
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ MANIFEST = Path(__file__).with_name("builder.yaml")
 JAEGER_MODULE = "github.com/jaegertracing/jaeger"
 JAEGER_VERSION = "v1.76.0"
 """Holds Jaeger 2.13 in ``cmd/jaeger``. Later tags (v2.x) are no valid versions of a module path without ``/v2``."""
+
+TRACEQL_PACKAGES = ("@grafana/lezer-traceql@1.0.0", "@lezer/common@1.5.5", "@lezer/lr@1.4.12")
 
 _STRIP = ("-trimpath", "-ldflags=-s -w")
 
@@ -73,9 +77,16 @@ def build_jaeger(target: Path) -> None:
     _run("go", "build", *_STRIP, "-o", target, "./cmd/jaeger", cwd=Path(module))
 
 
+def install_traceql(target: Path) -> None:
+    """Install the grammar that Grafana parses TraceQL with."""
+    target.mkdir(exist_ok=True)
+    _run("npm", "install", "--prefix", target, "--no-audit", "--no-fund", *TRACEQL_PACKAGES)
+
+
 PARTS: dict[str, tuple[Callable[[Path], None], bytes]] = {
     "collector": (build_collector, MANIFEST.read_bytes()),
     "jaeger": (build_jaeger, f"{JAEGER_MODULE}@{JAEGER_VERSION}".encode()),
+    "traceql": (install_traceql, " ".join(TRACEQL_PACKAGES).encode()),
 }
 """What can be built: how, and from what."""
 
@@ -87,19 +98,16 @@ def path_of(part: str) -> Path:
 
 
 def ensure(part: str) -> Path:
-    """Return the path of a part's binary, building it first if it is not there.
+    """Return the path of a part, building it first if it is not there.
 
     Raises:
-        RuntimeError: Go is missing, or a build step failed; the message ends with the step's own output.
+        RuntimeError: Go or npm is missing, or a step failed; the message ends with the step's own output.
     """
     target = path_of(part)
     target.parent.mkdir(parents=True, exist_ok=True)
     with target.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # test processes that start together build once
         if not target.exists():
-            if shutil.which("go") is None:
-                msg = f"cannot build {part}: no `go` on the PATH (1.25 or newer is needed)"
-                raise RuntimeError(msg)
             started = time.monotonic()
             unfinished = target.with_suffix(".part")
             build, _ = PARTS[part]
@@ -110,6 +118,9 @@ def ensure(part: str) -> Path:
 
 
 def _run(*command: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
+    if shutil.which(command[0]) is None:
+        msg = f"no `{command[0]}` on the PATH"
+        raise RuntimeError(msg)
     done = subprocess.run(  # noqa: S603 -- fixed commands, no shell
         [str(word) for word in command],
         cwd=cwd,
