@@ -22,7 +22,7 @@ class Change:
     path: tuple[str, ...]
     """From the top of the file: ``("tools", "search", "retry", "max_attempts")``."""
     value: Any
-    reason: str
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,8 @@ def document(changes: Iterable[Change]) -> dict[str, Any]:
 def _table(path: tuple[str, ...], changes: Sequence[Change]) -> str:
     lines = [f"[{'.'.join(map(_key, path))}]"] if path else []
     for change in changes:
-        lines += [comment(change.reason), f"{_key(change.path[-1])} = {_value(change.value)}"]
+        lines += [comment(change.reason)] if change.reason else []
+        lines.append(f"{_key(change.path[-1])} = {_value(change.value)}")
     return "\n".join(lines)
 
 
@@ -110,6 +111,8 @@ def _value(value: Any) -> str:
             return _value(sorted(value))
         case list() | tuple():
             return f"[{', '.join(map(_value, value))}]"
+        case dict():
+            return f"{{ {', '.join(f'{_key(key)} = {_value(item)}' for key, item in value.items())} }}"
         case _:
             raise TypeError(f"cannot write {type(value).__name__} as TOML")
 

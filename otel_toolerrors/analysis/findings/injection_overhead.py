@@ -29,11 +29,11 @@ _NEAR = 4_000
 
 _SHOWN = f"""
 SELECT s.trace_id, s.call_span_id AS span_id, s.run_id, s.ts, s.tool, s.target, s.fingerprint, s.code, s.suggestions,
-  s.injected_tokens AS tokens, s.context_remaining AS remaining,
-  row_number() OVER (PARTITION BY s.run_id, s.fingerprint, s.suggestions ORDER BY s.ts, s.span_id) AS turn,
-  c.next_outcome IN {WORKED} AS helped
+  s.injected_tokens AS tokens, s.context_remaining AS remaining, c.next_outcome IN {WORKED} AS helped,
+  row_number() OVER (PARTITION BY s.run_id, s.fingerprint, s.suggestions ORDER BY s.ts, s.span_id) AS turn
 FROM surfaced s LEFT JOIN (
-  SELECT trace_id, span_id, lead(outcome) OVER (PARTITION BY run_id, tool ORDER BY start, "index", span_id) AS next_outcome
+  SELECT trace_id, span_id,
+    lead(outcome) OVER (PARTITION BY run_id, tool ORDER BY start, "index", span_id) AS next_outcome
   FROM calls
 ) c ON c.trace_id = s.trace_id AND c.span_id = s.call_span_id
 WHERE s.injected_tokens > 0"""
@@ -55,7 +55,8 @@ FROM shown WHERE remaining IS NOT NULL AND remaining < {_NEAR} AND tokens > {_CR
 
 _TOTAL = f"""
 WITH shown AS ({_SHOWN})
-SELECT count(*) AS times, sum(tokens) AS tokens, count(DISTINCT run_id) AS runs, count(*) FILTER (WHERE helped) AS helped
+SELECT count(*) AS times, sum(tokens) AS tokens, count(DISTINCT run_id) AS runs,
+  count(*) FILTER (WHERE helped) AS helped
 FROM shown"""
 
 

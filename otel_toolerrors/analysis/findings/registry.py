@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from otel_toolerrors.analysis.traces import Traces
 
 Detector = Callable[["Traces", Options], Iterable[Finding | Tested]]
-"""Reads the views, and yields findings; or tests, whose findings count only if they hold among all tests of the kind."""
+"""Reads the views, and yields findings; or tests, of which those count that hold among all tests of the kind."""
 
 DETECTORS: Mapping[str, Detector] = MappingProxyType({
     "misclassified_should_retry": should_retry.look,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from otel_toolerrors.analysis.patch import Patch, Row
@@ -35,6 +34,6 @@ def literal(message: str) -> str | None:
     return re.escape(best).replace(r"\ ", " ").replace(r"\-", "-") if len(best) >= _SHORTEST else None
 
 
-def _code(fault: Mapping[str, Any] | Any) -> str:
+def _code(fault: Any) -> str:
     base = re.sub(r"[^a-z0-9_.]+", "_", (fault.code or "error").lower()).strip("._") or "error"
     return f"own.{base}"

@@ -73,8 +73,8 @@ def look(traces: Traces, options: Options) -> Iterator[Tested]:
                 severity="high" if share.high < WORTH / 2 else "medium",
                 title=f"{group.tool}: {group.code} is retried, but does not pass",
                 explanation=(
-                    f"Retried in {episodes} separate episodes ({group.calls} calls, {repeats} repeated attempts), it passed "
-                    f"in {passed}: {share}. The retries cost {group.waited:.0f} s of waiting and load on the service."
+                    f"Retried in {episodes} separate episodes ({group.calls} calls, {repeats} repeated attempts), it "
+                    f"passed in {passed}: {share}. The retries cost {group.waited:.0f} s of waiting and load on the service."
                 ),
                 tool=group.tool, service=group.service, fingerprint=group.fingerprint, code=group.code,
                 counts={"episodes": episodes, "passed": passed, "calls": int(group.calls), "repeats": repeats},

@@ -76,8 +76,8 @@ def look(traces: Traces, options: Options) -> Iterator[Tested]:
                 title=f"{group.tool}: {group.code} was called {group.category}, but passes by itself",
                 explanation=(
                     f"{group.repeats} calls that failed with it were made again with the same arguments within "
-                    f"{options.soon:.0f} s, and nothing in between could have changed state: {group.healed} then worked, "
-                    f"{share}. The layer could have retried, and the model need not have seen the error."
+                    f"{options.soon:.0f} s, and nothing in between could have changed state: {group.healed} then "
+                    f"worked, {share}. The layer could have retried, and the model need not have seen the error."
                 ),
                 tool=group.tool, service=group.service, fingerprint=group.fingerprint, code=group.code,
                 counts={"repeats": group.repeats, "healed": group.healed, "runs": group.runs},

@@ -1,4 +1,4 @@
-"""Stale suggestion: a hint that names a tool which the run does not have, that does not help, or that nobody follows."""
+"""Stale suggestion: a hint that names a tool the run does not have, that does not help, or that nobody follows."""
 
 from __future__ import annotations
 

@@ -42,7 +42,8 @@ class Health:
     """The spells of every service, in order."""
 
     spells: dict[str, list[Spell]] = field(default_factory=lambda: defaultdict(list))
-    _seen: dict[str, tuple[list[float], list[Fault | None]]] = field(default_factory=dict)
+    seen: dict[str, tuple[list[float], list[Fault | None]]] = field(default_factory=dict)
+    """For every service, when attempts on it began, and their faults."""
 
     def spell(self, service: str, at: float) -> Spell | None:
         """The spell around a moment, with the unobserved time after its last failure."""
@@ -52,7 +53,7 @@ class Health:
 
     def before(self, service: str, at: float) -> tuple[float, Fault | None] | None:
         """The last attempt on the service that began before a moment: when, and its fault."""
-        times, faults = self._seen.get(service, ([], []))
+        times, faults = self.seen.get(service, ([], []))
         place = bisect_left(times, at) - 1
         return (times[place], faults[place]) if place >= 0 else None
 
@@ -67,7 +68,7 @@ def health(calls: Iterable[RecordedCall]) -> Health:
     found = Health()
     for service, tries in seen.items():
         tries.sort(key=lambda entry: entry[:2])
-        found._seen[service] = ([entry[0] for entry in tries], [entry[2].fault for entry in tries])
+        found.seen[service] = ([entry[0] for entry in tries], [entry[2].fault for entry in tries])
         found.spells[service] = list(_spells(service, tries))
     return found
 

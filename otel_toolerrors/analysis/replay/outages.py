@@ -6,13 +6,14 @@ the first that worked; where other calls on the service failed or worked at abou
 that time, they narrow the bracket. A replayed attempt outside the bracket has its
 answer from the trace. Inside, it depends on a draw.
 
-Draws come from the product-limit estimator (Kaplan and Meier 1958) over the
-brackets of the same service and fingerprint: a recovery counts at the moment it
-was *seen*, never earlier, and a call that nobody saw recover is censored when it
-was last seen failing. So the model leans to "not yet", and promises nothing from
-waiting longer than anyone has waited. Each replica weighs the brackets anew
-(Bayesian bootstrap, Rubin 1981), so that the spread between replicas holds the
-uncertainty of the fit.
+Inside a bracket that has an end, any moment is as likely as another. Where nobody saw
+the call recover, the moment comes from the product-limit estimator (Kaplan and Meier
+1958) over the failures of the same service and fingerprint, given that it had lasted
+as long as it was seen failing. Such failures are censored in the estimate too, so the
+model promises nothing from waiting longer than anyone has waited. Each replica draws
+the recoveries within their brackets and the weights of the failures anew (multiple
+imputation; Bayesian bootstrap, Rubin 1981), so that the spread between replicas holds
+the uncertainty of the fit.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from random import Random
 
 from otel_toolerrors.analysis.statistics import seeded
 from otel_toolerrors.faults import Fault
@@ -32,6 +32,10 @@ from .recorded import RecordedCall, Recording
 
 _ENOUGH = 5
 """Brackets that a group needs before it speaks for itself; else the service does, else everything."""
+
+
+_Group = tuple[str, ...]
+"""Failures that one curve is fitted to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +48,6 @@ class Bracket:
     """Known to fail up to here."""
     well: float
     """Known to work from here; infinity if never seen."""
-    own_failed: float
-    """The same, from the call's own attempts alone."""
-    own_well: float
     fault: Fault
     """What it fails with meanwhile."""
 
@@ -60,14 +61,11 @@ class Curve:
     passed: tuple[float, ...]
     """Share that has passed by each of these times."""
 
-    def draw(self, after: float, until: float, u: float) -> float:
-        """Draw a recovery in ``(after, until]`` from ``u`` in [0, 1); ``until`` if the curve knows of none there."""
+    def draw(self, after: float, u: float) -> float:
+        """Draw a recovery later than ``after`` from ``u`` in [0, 1); infinity where nothing that late was seen."""
         low = self.share(after)
-        high = 1.0 if until == inf else self.share(until)
-        if high <= low:
-            return until
-        place = bisect_right(self.passed, low + u * (high - low))
-        return min(self.times[place], until) if place < len(self.times) else until
+        place = bisect_right(self.passed, low + u * (1 - low))
+        return self.times[place] if place < len(self.times) else inf
 
     def share(self, seconds: float) -> float:
         """Share that has passed after so many seconds."""
@@ -75,21 +73,18 @@ class Curve:
         return self.passed[place - 1] if place else 0.0
 
 
-def product_limit(spans: Sequence[tuple[float, float]], weights: Sequence[float]) -> Curve:
-    """Estimate the curve from ``(last seen failing, first seen working)`` pairs, the latter infinite if never seen."""
-    events: dict[float, float] = defaultdict(float)
-    leaving: dict[float, float] = defaultdict(float)
-    for (failed, well), weight in zip(spans, weights, strict=True):
-        if well < inf:
-            events[well] += weight
-        leaving[well if well < inf else failed] += weight
+def product_limit(spans: Sequence[tuple[float, bool]], weights: Sequence[float]) -> Curve:
+    """Estimate the curve from how long failures lasted, and whether that was their end or the last that was seen."""
     at_risk, left, times, passed = sum(weights), 1.0, [], []
-    for moment in sorted(leaving):
-        if moment in events and at_risk > 0:
-            left *= max(0.0, 1 - events[moment] / at_risk)
-            times.append(moment)
+    # Of failures at one moment, those that end there go first: the others were still at risk.
+    for (seconds, ended), weight in sorted(
+        zip(spans, weights, strict=True), key=lambda pair: (pair[0][0], not pair[0][1])
+    ):
+        if ended and at_risk > 0:
+            left *= max(0.0, 1 - weight / at_risk)
+            times.append(seconds)
             passed.append(1 - left)
-        at_risk -= leaving[moment]
+        at_risk -= weight
     return Curve(tuple(times), tuple(passed))
 
 
@@ -100,12 +95,11 @@ class Outages:
         """``evidence``: what the curves are fitted to, if not the recording itself."""
         self.health: Health = health(recording.calls)
         self.brackets = _brackets(recording.calls, self.health)
-        if evidence is None:
-            self._spans = _grouped(recording.calls, self.brackets)
-        else:
-            self._spans = _grouped(evidence.calls, _brackets(evidence.calls, health(evidence.calls)))
+        known = recording if evidence is None else evidence
+        self._evidence = self.brackets if evidence is None else _brackets(known.calls, health(known.calls))
+        self._members = _members(known.calls, self._evidence)
         self._groups = {
-            call.span_id: _group(self._spans, call, self.brackets[call.span_id])
+            call.span_id: _group(self._members, call.service, self.brackets[call.span_id].fault)
             for call in recording.calls
             if call.span_id in self.brackets
         }
@@ -116,18 +110,30 @@ class Outages:
         """The moment each failing call recovers, in one replica, by span id."""
         if replica not in self._drawn:
             curves = {group: self._curve(group, replica) for group in set(self._groups.values())}
-            self._drawn[replica] = {
-                span: self._recovery(self.brackets[span], curves[group], seeded(self._seed, replica, span))
-                for span, group in self._groups.items()
-            }
+            self._drawn[replica] = {span: self._recovery(span, replica, curves) for span in self._groups}
         return self._drawn[replica]
 
-    def _curve(self, group: tuple[str, ...], replica: int) -> Curve:
-        spans, random = self._spans[group], seeded(self._seed, replica, *group)
+    def _curve(self, group: _Group, replica: int) -> Curve:
+        members = self._members[group]
+        spans = [self._lasted(span, self._evidence[span], replica) for span in members]
+        random = seeded(self._seed, replica, *group)
         return product_limit(spans, [random.expovariate(1.0) for _ in spans])
 
-    def _recovery(self, bracket: Bracket, curve: Curve, random: Random) -> float:
-        return bracket.onset + curve.draw(bracket.failed - bracket.onset, bracket.well - bracket.onset, random.random())
+    def _lasted(self, span: str, bracket: Bracket, replica: int) -> tuple[float, bool]:
+        if bracket.well == inf:
+            return bracket.failed - bracket.onset, False
+        return self._within(span, bracket, replica) - bracket.onset, True
+
+    def _within(self, span: str, bracket: Bracket, replica: int) -> float:
+        share = seeded(self._seed, replica, span).random()
+        return bracket.well - share * (bracket.well - bracket.failed)
+
+    def _recovery(self, span: str, replica: int, curves: dict[_Group, Curve]) -> float:
+        bracket = self.brackets[span]
+        if bracket.well < inf:
+            return self._within(span, bracket, replica)
+        u = seeded(self._seed, replica, span).random()
+        return bracket.onset + curves[self._groups[span]].draw(bracket.failed - bracket.onset, u)
 
 
 def _brackets(calls: Iterable[RecordedCall], known: Health) -> dict[str, Bracket]:
@@ -144,18 +150,18 @@ def _own(call: RecordedCall) -> Bracket | None:
     failed = [(one.start, fault) for one in tries if (fault := one.fault) is not None]
     if not failed:
         return None
-    (onset, _), (last, fault) = failed[0], failed[-1]
+    onset, last, fault = failed[0][0], *failed[-1]
     well = tries[-1].start if tries[-1].fault is None else inf
-    return Bracket(onset, last, well, last, well, fault)
+    return Bracket(onset, last, well, fault)
 
 
 def _rested(call: RecordedCall, known: Health) -> Bracket | None:
     """A call that a breaker rejected: what the last attempt on the service tells, if it failed."""
     before = known.before(call.service, call.start)
-    if before is None or before[1] is None:
+    onset, fault = before or (0.0, None)
+    if fault is None:
         return None
-    onset, fault = before
-    return Bracket(onset, onset, inf, onset, inf, fault)
+    return Bracket(onset, onset, inf, fault)
 
 
 def _narrowed(bracket: Bracket, spell: Spell | None) -> Bracket:
@@ -166,24 +172,20 @@ def _narrowed(bracket: Bracket, spell: Spell | None) -> Bracket:
     return replace(bracket, failed=failed, well=max(failed, min(bracket.well, spell.well)))
 
 
-_Group = tuple[str, ...]
-_Span = tuple[float, float]
-
-
 def _groups_of(service: str, fault: Fault) -> tuple[_Group, _Group, _Group]:
     kind = "passing" if fault.passing else "lasting"
     return (service, kind, fault.fingerprint), (service, kind), (kind,)
 
 
-def _grouped(calls: Iterable[RecordedCall], brackets: dict[str, Bracket]) -> dict[_Group, list[_Span]]:
-    spans: dict[_Group, list[_Span]] = defaultdict(list)
+def _members(calls: Iterable[RecordedCall], brackets: dict[str, Bracket]) -> dict[_Group, list[str]]:
+    members: dict[_Group, list[str]] = defaultdict(list)
     for call in calls:
         if (bracket := brackets.get(call.span_id)) is not None:
             for group in _groups_of(call.service, bracket.fault):
-                spans[group].append((bracket.failed - bracket.onset, bracket.well - bracket.onset))
-    return spans
+                members[group].append(call.span_id)
+    return members
 
 
-def _group(spans: dict[_Group, list[_Span]], call: RecordedCall, bracket: Bracket) -> _Group:
-    groups = _groups_of(call.service, bracket.fault)
-    return next((group for group in groups if len(spans.get(group, ())) >= _ENOUGH), groups[-1])
+def _group(members: dict[_Group, list[str]], service: str, fault: Fault) -> _Group:
+    groups = _groups_of(service, fault)
+    return next((group for group in groups if len(members.get(group, ())) >= _ENOUGH), groups[-1])

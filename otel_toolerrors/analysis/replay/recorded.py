@@ -111,8 +111,8 @@ SELECT call_span_id, attempt, tool, start, "end", category
 FROM attempts WHERE recorded AND instrumentation = 'toolerrors' ORDER BY start, attempt"""
 
 _FAULTS = """
-SELECT f.call_span_id, f.attempt, f.category, f.code, f.passing, f.side_effects, coalesce(f.effects, 'write'), f.message,
-  f.fingerprint, f.retry_after, f.http_status, f.exception_type, coalesce(r.reason = 'server', false)
+SELECT f.call_span_id, f.attempt, f.category, f.code, f.passing, f.side_effects, coalesce(f.effects, 'write'),
+  f.message, f.fingerprint, f.retry_after, f.http_status, f.exception_type, coalesce(r.reason = 'server', false)
 FROM faults f LEFT JOIN retries r
   ON r.call_span_id = f.call_span_id AND r.attempt = f.attempt AND r.reason = 'server'
 WHERE f.passing IS NOT NULL AND f.call_span_id IS NOT NULL"""
@@ -159,7 +159,8 @@ def _declared(traces: Traces, calls: list[RecordedCall]) -> dict[str, Declaratio
 
 
 _FALLBACKS = """
-SELECT tool, fallback FROM fallbacks WHERE fallback <> 'cache' GROUP BY tool, fallback ORDER BY tool, min(ts), fallback"""
+SELECT tool, fallback FROM fallbacks WHERE fallback <> 'cache'
+GROUP BY tool, fallback ORDER BY tool, min(ts), fallback"""
 
 
 def _column(traces: Traces, query: str) -> set[Any]:

@@ -1,0 +1,432 @@
+"""Simulated fleets of agents with planted faults, and the truth about what was planted.
+
+The tools, the services and the model's choices are simulated; the engine that
+decides and the words that the model reads are the real ones, in virtual time. A
+fleet is written as the collector's file exporter would write it, so that the
+analysis reads it like any other trace.
+
+    python benchmarks/fleet.py OUT.jsonl [--runs N] [--seed N] [--plant NAME ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from benchmarks.trace_generator import _event as event_json, _span as span_json
+from otel_toolerrors.analysis.replay import Answer, run as run_jobs
+from otel_toolerrors.engine import (
+    Attempt, Call, Climb, Decision, Refresh, ResultCache, RunState, Services, Surroundings, climb
+)  # fmt: skip
+from otel_toolerrors.faults import Fault, fingerprint
+from otel_toolerrors.policy import Declaration, Policy, SurfacePolicy, ToolRules, resolve
+from otel_toolerrors.surface import Catalog, Suggestion, Surfacer, Where, estimate_tokens
+from otel_toolerrors.vocabulary import Arm, AttemptSpan, CallSpan, Event, FaultClassified, RunSpan, to_attributes
+
+START = 1_790_000_000.0
+DAY = 86_400.0
+
+Reaction = str
+"""What the simulated model does about a failure: repeat, repair (call the tool's repairer, then repeat), fix (other
+arguments), follow (call the suggested tool, then other arguments), or go (move on)."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a fault looks."""
+
+    category: Any
+    code: str
+    passing: bool
+    message: str
+    exception_type: str | None = None
+    http_status: int | None = None
+    retry_after: float | None = None
+    side_effects: Any = "unknown"
+
+    def fault(self, effects: Any, random: Random) -> Fault:
+        """One occurrence of it."""
+        message = self.message.format(n=random.randint(100, 999))
+        return Fault(
+            category=self.category, code=self.code, passing=self.passing, side_effects=self.side_effects,
+            effects=effects, message=message, fingerprint=fingerprint(self.exception_type, self.code, message),
+            retry_after=self.retry_after, http_status=self.http_status, exception_type=self.exception_type,
+            signal="status" if self.http_status else "type", strength="strong",
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """A fault that a tool meets, and how it behaves."""
+
+    tool: str
+    look: Look
+    share: float = 0.0
+    """Share of the calls that meet it; the rest of the fields say what then happens."""
+    heals: Callable[[Random], float] | None = None
+    """Seconds after which the call works; None: never with these arguments."""
+    outages: tuple[tuple[float, float], ...] = ()
+    """Instead of a share: times, in seconds from the start, in which every attempt fails."""
+    reactions: tuple[tuple[Reaction, float], ...] = (("go", 1.0),)
+    repaired_by: str = ""
+    """A call of this tool heals it at once."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A simulated tool."""
+
+    name: str
+    effects: Any = "read"
+    seconds: float = 0.2
+    weight: float = 1.0
+    service: str = ""
+
+
+TOOLS = (
+    Tool("search", weight=3, service="search-api"),
+    Tool("fetch", seconds=0.4, weight=2, service="web"),
+    Tool("read_file", seconds=0.02, weight=3, service="files"),
+    Tool("list_files", seconds=0.02, service="files"),
+    Tool("write_file", "write", 0.03, service="files"),
+    Tool("query", seconds=0.3, weight=2, service="db"),
+    Tool("create_ticket", "write", 0.5, 0.5, service="tickets"),
+)
+
+RESET = Look("transient", "connection.reset", True, "connection reset by peer", "ConnectionResetError")
+UNAVAILABLE = Look("transient", "http.503", True, "503 Service Unavailable ({n})", "httpx.HTTPStatusError", 503)
+MISSING = Look(
+    "not_found", "file.missing", False, "no such file: 'report_{n}.csv'", "FileNotFoundError", side_effects="none"
+)
+INVALID = Look("validation", "argument.invalid", False, "limit must be at most {n}", "ValueError", side_effects="none")
+STALE_READ = Look("validation", "state.unready", False, "table {n} has not been loaded", "RuntimeError")
+
+
+def soon(low: float, high: float) -> Callable[[Random], float]:
+    """A time to heal between two bounds."""
+    return lambda random: random.uniform(low, high)
+
+
+ORDINARY = (
+    # What every fleet has, and no finding should complain about.
+    Trouble("search", RESET, 0.03, heals=soon(0.0, 0.3)),
+    Trouble("fetch", UNAVAILABLE, 0.03, heals=soon(0.1, 1.5)),
+    Trouble("read_file", MISSING, 0.04, reactions=(("fix", 0.7), ("repeat", 0.1), ("go", 0.2))),
+    Trouble("search", INVALID, 0.03, reactions=(("fix", 0.9), ("repeat", 0.1))),
+    # "Has not been loaded" passes when the model repeats it, but only because another call has repaired it.
+    Trouble("query", STALE_READ, 0.05, reactions=(("repair", 0.9), ("go", 0.1)), repaired_by="write_file"),
+)
+
+HINTS = (
+    Suggestion(
+        id="missing.list", text="List the files to find the right name.", code="file.missing", tools=("list_files",)
+    ),
+    Suggestion(id="invalid.limit", text="Use a smaller limit.", code="argument.invalid"),
+)
+
+
+@dataclass(frozen=True)
+class Plant:
+    """One planted cause, and the finding that it must lead to."""
+
+    kind: str
+    """The finding's kind."""
+    about: str
+    """The finding's tool, service or code."""
+    troubles: tuple[Trouble, ...] = ()
+    hints: tuple[Suggestion, ...] = ()
+    policy: dict[str, Any] = field(default_factory=dict)
+
+
+FLAKY_404 = Look(
+    "not_found", "http.404", False, "404 Not Found: item {n}", "httpx.HTTPStatusError", 404, side_effects="none"
+)
+BROKEN_QUERY = Look("transient", "http.500", True, "500: division by zero in view {n}", "httpx.HTTPStatusError", 500)
+AUTH_DOWN = Look(
+    "validation", "auth.backend", False, "the sign-on service did not answer ({n})", "AuthError", side_effects="none"
+)
+GONE = Look("not_found", "item.gone", False, "item {n} is gone", "LookupError", side_effects="none")
+
+PLANTS = {
+    "should_retry": Plant(
+        "misclassified_should_retry", "fetch",
+        (Trouble("fetch", FLAKY_404, 0.06, heals=soon(0.2, 1.5), reactions=(("repeat", 0.6), ("go", 0.4))),),
+    ),
+    "should_not_retry": Plant(
+        "misclassified_should_not_retry", "query", (Trouble("query", BROKEN_QUERY, 0.06),),
+        policy={"run": {"stop_on": []}},
+    ),
+    "stale_hint": Plant(
+        "stale_suggestion", "gone.find",
+        (Trouble("fetch", GONE, 0.05),),
+        (Suggestion(id="gone.find", text="Use find_item.", code="item.gone", tools=("find_item",)),),
+        policy={"surface": {"stale": "show"}},
+    ),
+    "misleading_hint": Plant(
+        "stale_suggestion", "gone.search",
+        (Trouble("fetch", GONE, 0.08, reactions=(("follow", 0.9), ("go", 0.1)), heals=None),),
+        (Suggestion(id="gone.search", text="Search for it.", code="item.gone", tools=("search",)),),
+    ),
+    "overhead": Plant(
+        "injection_overhead", "auth.backend",
+        (Trouble("search", AUTH_DOWN, outages=((0.2, 0.5),)), Trouble("query", AUTH_DOWN, outages=((0.2, 0.5),))),
+        (Suggestion(id="auth.wait", text="The sign-on service is down. " * 8, code="auth.backend"),),
+        policy={"surface": {"systemic_operations": 1000}, "run": {"tool_failures": 50, "corrections_in_a_row": 50}},
+    ),
+}  # fmt: skip
+
+
+@dataclass
+class Fleet:
+    """A simulated fleet; ``spans`` holds what it would have exported."""
+
+    runs: int = 100
+    steps: int = 12
+    seed: int = 0
+    plants: tuple[Plant, ...] = ()
+    policy: Policy = field(default_factory=Policy)
+    every: float = 20.0
+    """Seconds between the starts of two runs."""
+    began: float = START
+    version: str = "1.0.0"
+    service_name: str = "simulated-agent"
+    ordinary: tuple[Trouble, ...] = ORDINARY
+    spans: list[tuple[float, dict[str, Any]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Put the plants in place."""
+        for plant in self.plants:
+            self.policy = Policy.model_validate(_deep(self.policy.model_dump(exclude_unset=True), plant.policy))
+        planted = tuple(trouble for plant in self.plants for trouble in plant.troubles)
+        self.random = Random(f"fleet {self.seed}")
+        self.troubles = [self._placed(trouble) for trouble in (*planted, *self.ordinary)]
+        self.catalog = Catalog(version="sim", suggestion=tuple(h for p in self.plants for h in p.hints) + HINTS)
+        self.tools = {tool.name: tool for tool in TOOLS}
+        self.services = Services(self.policy)
+        self.cache = ResultCache()
+        self.met: dict[str, tuple[Trouble, float] | None] = {}
+
+    def _placed(self, trouble: Trouble) -> Trouble:
+        """Outages are given as shares of the fleet's whole time."""
+        whole = self.runs * self.every
+        return replace(
+            trouble, outages=tuple((self.began + a * whole, self.began + b * whole) for a, b in trouble.outages)
+        )
+
+    def simulate(self) -> Fleet:
+        """Run it."""
+        run_jobs(_Run(self, number).first() for number in range(self.runs))
+        return self
+
+    def write(self, path: Path) -> Path:
+        """Write it as JSON lines, one span a line."""
+        resource = {"service.name": self.service_name, "service.version": self.version, "service.instance.id": "sim-1"}
+        attributes = [{"key": key, "value": {"stringValue": value}} for key, value in resource.items()]
+        scope = {"name": "otel_toolerrors", "version": "0.1.0"}
+        with path.open("a", encoding="utf-8") as file:
+            for _, span in sorted(self.spans, key=lambda pair: pair[0]):
+                request = {"resource": {"attributes": attributes}, "scopeSpans": [{"scope": scope, "spans": [span]}]}
+                file.write(json.dumps({"resourceSpans": [request]}, separators=(",", ":")) + "\n")
+        return path
+
+    def hex(self, digits: int) -> str:
+        """An id."""
+        return f"{self.random.getrandbits(digits * 4):0{digits}x}"
+
+    def meets(self, tool: Tool, arguments: str, now: float) -> Fault | None:
+        """What an attempt with these arguments meets now."""
+        for trouble in self.troubles:
+            if trouble.tool == tool.name and any(start <= now < end for start, end in trouble.outages):
+                return trouble.look.fault(tool.effects, self.random)
+        if arguments not in self.met:
+            self.met[arguments] = self._fate(tool, now)
+        fate = self.met[arguments]
+        if fate is None or now >= fate[1]:
+            return None
+        return fate[0].look.fault(tool.effects, self.random)
+
+    def _fate(self, tool: Tool, now: float) -> tuple[Trouble, float] | None:
+        for trouble in self.troubles:
+            if trouble.tool == tool.name and self.random.random() < trouble.share:
+                return trouble, now + trouble.heals(self.random) if trouble.heals else float("inf")
+        return None
+
+    def trouble(self, tool: str, code: str) -> Trouble | None:
+        """The trouble behind a fault."""
+        return next((t for t in self.troubles if t.tool == tool and t.look.code == code), None)
+
+
+class _Run:
+    """One run: a chain of calls, each decided by how the last one ended."""
+
+    def __init__(self, fleet: Fleet, number: int) -> None:
+        self.fleet = fleet
+        self.random = Random(f"run {fleet.seed} {number}")
+        self.id, self.trace, self.span = fleet.hex(16), fleet.hex(32), fleet.hex(16)
+        self.began = fleet.began + number * fleet.every
+        self.arm: Arm = "bare" if self.random.random() < fleet.policy.surface.held_out else "context"
+        self.state = RunState(fleet.policy.run)
+        self.surfacer = Surfacer(
+            fleet.policy.surface, fleet.catalog, self.arm, self.state, self.offered, estimate_tokens
+        )
+        self.index = 0
+        self.steps = 0
+        self.todo: list[tuple[str, str]] = []
+
+    def offered(self) -> list[str]:
+        return sorted(self.fleet.tools)
+
+    def first(self) -> _SimulatedCall:
+        return self.next(self.began)
+
+    def next(self, now: float) -> _SimulatedCall:
+        """The next call: what is still to do, else a new step."""
+        if self.todo:
+            name, arguments = self.todo.pop(0)
+        else:
+            self.steps += 1
+            tools = list(self.fleet.tools.values())
+            name = self.random.choices(tools, [tool.weight for tool in tools])[0].name
+            arguments = self.fleet.hex(16)
+        self.index += 1
+        return _SimulatedCall(self, self.fleet.tools[name], arguments, now + self.random.uniform(0.5, 3.0))
+
+    def after(self, call: _SimulatedCall, decision: Decision, now: float) -> Iterable[_SimulatedCall]:
+        """React to an outcome."""
+        if decision.kind in ("surfaced", "degraded") and decision.fault is not None:
+            self._react(call, decision.fault)
+        if self.state.stopped is None and (self.todo or self.steps < self.fleet.steps):
+            return [self.next(now)]
+        self._end(now)
+        return []
+
+    def _react(self, call: _SimulatedCall, fault: Fault) -> None:
+        trouble = self.fleet.trouble(call.tool.name, fault.code)
+        if trouble is None or len(self.todo) > 3 or self.index > 3 * self.fleet.steps:
+            return
+        kinds, weights = zip(*trouble.reactions, strict=True)
+        reaction = self.random.choices(kinds, weights)[0]
+        fresh, again = (call.tool.name, self.fleet.hex(16)), (call.tool.name, call.arguments)
+        if reaction == "repeat":
+            self.todo = [again]
+        elif reaction == "fix":
+            self.todo = [fresh]
+        elif reaction == "repair":
+            self.todo = [(trouble.repaired_by, self.fleet.hex(16)), again]
+            self.fleet.met[call.arguments] = None
+        elif reaction == "follow":
+            hint = next(h for h in self.fleet.catalog.suggestion if h.applies(call.tool.name, fault) and h.tools)
+            self.todo = [(hint.tools[0], self.fleet.hex(16)), again]
+
+    def _end(self, now: float) -> None:
+        stop = self.state.stopped
+        record = RunSpan(
+            operation="invoke_agent", agent="sim", run_id=self.id, source="main_agent", arm=self.arm,
+            tools=",".join(self.offered()), policy=self.fleet.policy.digest, catalog="sim",
+            stop_reason=stop.reason if stop else None,
+        )  # fmt: skip
+        span = span_json(
+            self.trace, self.span, "", "invoke_agent sim", _ns(self.began), _ns(now), to_attributes(record), []
+        )
+        self.fleet.spans.append((now, span))
+
+
+class _SimulatedCall:
+    """One call of the simulated model."""
+
+    def __init__(self, run: _Run, tool: Tool, arguments: str, start: float) -> None:
+        self.run, self.tool, self.arguments, self.start = run, tool, arguments, start
+        self.index = run.index - 1
+        self.span = run.fleet.hex(16)
+        self.now = start
+        self.rules: ToolRules = self._rules(tool.name)
+        self.call = Call(tool.name, {}, arguments)
+        self.events: list[dict[str, Any]] = []
+        self.attempts: list[tuple[float, float, Fault | None]] = []
+
+    def climb(self) -> Climb:
+        fleet = self.run.fleet
+        around = Surroundings(self.run.state, fleet.services, self.run.random, self._rules, fleet.cache)
+        return climb(self.call, self.rules, around, self.start, self.emit)
+
+    def attempt(self, _attempt: Attempt, now: float) -> Answer:
+        fault = self.run.fleet.meets(self.tool, self.arguments, now)
+        seconds = self.tool.seconds * self.run.random.lognormvariate(0, 0.3)
+        self.attempts.append((now, now + seconds, fault))
+        self.now = now + seconds
+        return Answer(seconds, fault)
+
+    def refresh(self, _refresh: Refresh, _now: float) -> Answer:
+        return Answer(0.0)
+
+    def decided(self, decision: Decision, now: float) -> Iterable[_SimulatedCall]:
+        self.now = now
+        where = Where(None, self.run.id, self.run.trace)
+        self.run.surfacer.outcome(decision, self.call, where, None, self.emit)
+        self._export(decision)
+        return self.run.after(self, decision, now)
+
+    def emit(self, event: Event) -> None:
+        self.events.append(event_json(event, _ns(self.now)))
+
+    def _rules(self, name: str) -> ToolRules:
+        tool = self.run.fleet.tools[name]
+        declared = Declaration(effects=tool.effects, service=tool.service)
+        return resolve(self.run.fleet.policy, name, declared, "main_agent")
+
+    def _export(self, decision: Decision) -> None:
+        run, fault, ok = self.run, decision.fault, decision.kind == "ok"
+        if len(self.attempts) > 1 or (self.attempts and self.attempts[0][2] is not None):
+            for number, attempt in enumerate(self.attempts, start=1):
+                self._export_attempt(number, *attempt)
+        record = CallSpan(
+            operation="execute_tool", tool=self.tool.name, tool_type="function", agent="sim", run_id=run.id,
+            index=self.index, source="main_agent", service=self.rules.service, effects=self.rules.effects,
+            arguments=self.arguments, policy=run.fleet.policy.digest,
+            outcome="recovered" if ok and fault is not None else decision.kind, attempts=decision.attempts,
+            category=fault.category if fault else None, code=fault.code if fault else None,
+            side_effects=fault.side_effects if fault and not ok else None,
+            error_type=fault.code if fault and not ok else None,
+        )  # fmt: skip
+        span = span_json(
+            run.trace, self.span, run.span, f"execute_tool {self.tool.name}", _ns(self.start), _ns(self.now),
+            to_attributes(record), self.events, None if ok else "failed",
+        )  # fmt: skip
+        run.fleet.spans.append((self.now, span))
+
+    def _export_attempt(self, number: int, start: float, end: float, fault: Fault | None) -> None:
+        record = AttemptSpan(
+            tool=self.tool.name, attempt=number, category=fault.category if fault else None,
+            error_type=fault.code if fault else None,
+        )  # fmt: skip
+        span = span_json(
+            self.run.trace, self.run.fleet.hex(16), self.span, f"attempt {self.tool.name}", _ns(start), _ns(end),
+            to_attributes(record), [], "failed" if fault else None,
+        )  # fmt: skip
+        self.run.fleet.spans.append((end, span))
+
+
+def _ns(seconds: float) -> int:
+    return round(seconds * 1e9)
+
+
+def _deep(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    return {**below, **{k: _deep(below.get(k, {}), v) if isinstance(v, dict) else v for k, v in above.items()}}
+
+
+__all__ = ["PLANTS", "Fleet", "FaultClassified", "Plant", "SurfacePolicy", "Trouble"]
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--plant", action="append", choices=PLANTS, default=[])
+    options = parser.parse_args()
+    fleet = Fleet(runs=options.runs, seed=options.seed, plants=tuple(PLANTS[name] for name in options.plant))
+    print(f"{len(fleet.simulate().spans):,} spans in {fleet.write(options.out)}")
