@@ -91,7 +91,7 @@ def test_open_breaker_raises_recovery_exhausted():
     """When the service rests, the function is not called, and there is nothing of its own to raise."""
     bench = Bench(steady(Policy(breaker=BreakerPolicy(mode="consecutive", consecutive_failures=3))))
     play = Script(ConnectionResetError())
-    fetch = bench.layer.protect(effects="read", name="fetch", service="api")(lambda: play())
+    fetch = bench.layer.protect(effects="read", name="fetch", service="api")(play)
 
     with pytest.raises(ConnectionResetError):
         fetch()
@@ -172,8 +172,8 @@ def test_retries_do_not_multiply_inside_a_tool_that_is_repeated():
     """A protected helper of a repeatable tool makes one attempt: the tool as a whole is repeated."""
     bench = Bench()
     play = Script(ConnectionResetError())
-    helper = bench.layer.protect(effects="read", name="helper")(lambda: play())
-    bench.layer.tool(name="search", effects="read")(lambda: helper())
+    helper = bench.layer.protect(effects="read", name="helper")(play)
+    bench.layer.tool(name="search", effects="read")(helper)
 
     with bench.layer.run() as run:
         run.call("search")
@@ -186,8 +186,8 @@ def test_a_read_inside_a_write_is_repeated():
     """A write is not repeated as a whole, so its reading part may be."""
     bench = Bench()
     play = Script(ConnectionResetError(), "ok")
-    helper = bench.layer.protect(effects="read", name="helper")(lambda: play())
-    bench.layer.tool(name="book")(lambda: helper())
+    helper = bench.layer.protect(effects="read", name="helper")(play)
+    bench.layer.tool(name="book")(helper)
 
     with bench.layer.run() as run:
         assert run.call("book").ok
