@@ -15,7 +15,17 @@ from typing import Final
 
 from .evidence import Hit
 
-_ORDER: Final = {"rule": 0, "code": 1, "errno": 2, "header": 3, "status": 4, "type": 5, "location": 6, "value": 7, "message": 8}
+_ORDER: Final = {
+    "rule": 0,
+    "code": 1,
+    "errno": 2,
+    "header": 3,
+    "status": 4,
+    "type": 5,
+    "location": 6,
+    "value": 7,
+    "message": 8,
+}
 _TRANSPORT: Final = frozenset({"connection", "timeout", "tls", "dns", "proxy"})
 _OPEN: Final = frozenset({"gave_up", "process.failed"})
 
@@ -37,7 +47,11 @@ def _sharpened(best: Hit, hits: list[Hit]) -> Hit:
     if family(best.rule.code) != "transport":
         return best
     for hit in hits:
-        if hit.strength == "weak" and not hit.rule.vague and (family(hit.rule.code) == "transport" or not hit.rule.passing):
+        if (
+            hit.strength == "weak"
+            and not hit.rule.vague
+            and (family(hit.rule.code) == "transport" or not hit.rule.passing)
+        ):
             return hit
     return best
 

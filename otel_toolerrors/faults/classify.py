@@ -24,8 +24,17 @@ _SENT = frozenset({"timeout.read", "timeout.write", "connection.reset"})
 _STRENGTHS = {"certain": 0, "strong": 1, "weak": 2}
 _WORST_FIRST = ("bug", "permission", "permanent", "validation", "not_found", "unknown", "rate_limited", "transient")
 
-UNKNOWN = Rule(code="unknown", category="unknown", passing=False, side_effects="unknown", why="Nothing tells.", ours=True)
-CANCELLED = Rule(code="cancelled", category="cancelled", passing=False, side_effects="unknown", why="Control flow: to be re-raised.", ours=True)
+UNKNOWN = Rule(
+    code="unknown", category="unknown", passing=False, side_effects="unknown", why="Nothing tells.", ours=True
+)
+CANCELLED = Rule(
+    code="cancelled",
+    category="cancelled",
+    passing=False,
+    side_effects="unknown",
+    why="Control flow: to be re-raised.",
+    ours=True,
+)
 
 
 @dataclass(slots=True)
@@ -82,7 +91,13 @@ def _opinion(exc: BaseException, walk: _Walk, depth: int) -> Opinion:
     evidence = Evidence(exc)
     own = _own(evidence, walk)
     if members := nested.members(exc):
-        group = _worst([_opinion(m, walk, depth + 1) for m in members if id(m) not in walk.seen and walk.left > 0 and depth < _MAX_DEPTH])
+        group = _worst(
+            [
+                _opinion(m, walk, depth + 1)
+                for m in members
+                if id(m) not in walk.seen and walk.left > 0 and depth < _MAX_DEPTH
+            ]
+        )
         if group is not None:
             group.hits = own.hits + group.hits
             group.text = own.text
@@ -103,10 +118,17 @@ def _own(evidence: Evidence, walk: _Walk) -> Opinion:
     hits = [*codes.hits(evidence, said, rules), *status.hits(code_status, rules), *system.hits(evidence, rules)]
     types = list(classes.hits(evidence, rules))
     hits += types
-    if not types and evidence.kind.__module__ == "builtins" or issubclass(evidence.kind, (ValueError, KeyError, TypeError)) and not any(arbitration.definite(h) for h in hits):
+    if (
+        not types
+        and evidence.kind.__module__ == "builtins"
+        or issubclass(evidence.kind, (ValueError, KeyError, TypeError))
+        and not any(arbitration.definite(h) for h in hits)
+    ):
         hits += location.hits(evidence, rules)
     text = evidence.text
-    texts = f"{text}\n{said.message}" if said is not None and said.message and said.message not in text else text
+    if said is not None and said.message and said.message not in text:
+        text = f"{text}: {said.message}" if text else said.message  # what the server said helps more than what it is called
+    texts = text
     if (stderr := evidence.attrs.get("stderr")) and isinstance(stderr, (str, bytes)):
         texts += "\n" + (stderr if isinstance(stderr, str) else stderr.decode("utf-8", "replace"))[-2_000:]
     hits += message.hits(texts, code_status, rules)
@@ -126,7 +148,12 @@ def _body(evidence: Evidence) -> body.Said | None:
 
     for name in BODY_NAMES:
         value = evidence.attrs.get(name)
-        if value is not None and isinstance(value, (dict, list, bytes, str)) and (found := body.said(value)) and (found.codes or found.message or found.numbers):
+        if (
+            value is not None
+            and isinstance(value, (dict, list, bytes, str))
+            and (found := body.said(value))
+            and (found.codes or found.message or found.numbers)
+        ):
             return found
     for response in evidence.responses():
         value = response if isinstance(response, dict) else body.loaded_body(response)
@@ -135,7 +162,9 @@ def _body(evidence: Evidence) -> body.Said | None:
     return None
 
 
-def _read_waits(evidence: Evidence, said: body.Said | None, found: dict[str, str], opinion: Opinion, walk: _Walk) -> None:
+def _read_waits(
+    evidence: Evidence, said: body.Said | None, found: dict[str, str], opinion: Opinion, walk: _Walk
+) -> None:
     wait = headers.retry_after(found, walk.now) if found else None
     attrs = evidence.attrs
     if wait is None:
@@ -172,7 +201,12 @@ def _consult(evidence: Evidence, own: Opinion, walk: _Walk, depth: int) -> None:
             continue
         if is_control_flow(exc):
             if own.hit is None and explicit:
-                own.hit = Hit("chain", type(exc).__qualname__, Rule(code="cancelled.inside", category="unknown", passing=False, ours=True), "strong")
+                own.hit = Hit(
+                    "chain",
+                    type(exc).__qualname__,
+                    Rule(code="cancelled.inside", category="unknown", passing=False, ours=True),
+                    "strong",
+                )
             continue
         cause = _opinion(exc, walk, depth + 1)
         own.sent = own.sent or cause.sent
@@ -205,7 +239,14 @@ def _settle(own: Opinion) -> None:
     status_ = own.http_status
     if status_ is not None and effect == "none" and 200 <= status_ < 300:
         effect = "unknown"
-    if status_ is not None and effect == "unknown" and 400 <= status_ < 500 and (rule.category != "transient" or status_ == 429) and status_ not in (408, 499) and rule.code != "response.unreadable":
+    if (
+        status_ is not None
+        and effect == "unknown"
+        and 400 <= status_ < 500
+        and (rule.category != "transient" or status_ == 429)
+        and status_ not in (408, 499)
+        and rule.code != "response.unreadable"
+    ):
         effect = "none"  # whatever its finer meaning, the server refused
     if own.sent and effect == "none":
         effect = "unknown"  # an earlier request of the same call may have been carried out
@@ -278,7 +319,13 @@ def _fault(exc: BaseException | None, opinion: Opinion, effects: Effects) -> Fau
         signal=hit.signal,
         strength=hit.strength,
         verdicts=tuple(
-            Verdict(signal=h.signal, observed=redact(h.observed, 120), category=h.rule.category, code=h.rule.code, strength=h.strength)
+            Verdict(
+                signal=h.signal,
+                observed=redact(h.observed, 120),
+                category=h.rule.category,
+                code=h.rule.code,
+                strength=h.strength,
+            )
             for h in sorted(opinion.hits, key=lambda h: _STRENGTHS[h.strength])
         ),
     )

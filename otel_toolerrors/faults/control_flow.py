@@ -54,7 +54,10 @@ def _is_control_flow_type(kind: type) -> bool:
         return False  # its members decide
     if not issubclass(kind, Exception) or issubclass(kind, (asyncio.CancelledError, concurrent.futures.CancelledError)):
         return True
-    return any((str(base.__module__).split(".")[0], base.__name__) in _NAMES or base.__name__ in _ANYWHERE for base in kind.__mro__)
+    return any(
+        (str(base.__module__).split(".")[0], base.__name__) in _NAMES or base.__name__ in _ANYWHERE
+        for base in kind.__mro__
+    )
 
 
 def _group_carries_one(group: BaseException) -> bool:

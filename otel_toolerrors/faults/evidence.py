@@ -9,19 +9,102 @@ from .fault import Signal, Strength
 from .reading import attribute, attribute_names, instance_dict, is_exception, text
 from .rules import Rule
 
-STATUS_NAMES = ("status_code", "http_status", "http_status_code", "http_code", "status", "response_status", "statuscode", "response_code")
+STATUS_NAMES = (
+    "status_code",
+    "http_status",
+    "http_status_code",
+    "http_code",
+    "status",
+    "response_status",
+    "statuscode",
+    "response_code",
+)
 CODE_NAMES = (
     "code", "error_code", "errorcode", "err_code", "error", "error_type", "type", "reason", "status", "kind", "error_name",
     "grpc_status_code", "sqlite_errorname", "code_name", "codename", "title", "verify_message", "result", "description", "errtype", "exit_reason",
 )  # fmt: skip
 SQLSTATE_NAMES = ("sqlstate", "pgcode")
 RESPONSE_NAMES = ("response", "resp", "meta", "raw_response", "http_response", "res", "_response")
-BODY_NAMES = ("body", "json_body", "error_body", "data", "details", "error_details", "error", "errors", "content", "response_body", "response_text", "error_response", "error_data", "payload")
+BODY_NAMES = (
+    "body",
+    "json_body",
+    "error_body",
+    "data",
+    "details",
+    "error_details",
+    "error",
+    "errors",
+    "content",
+    "response_body",
+    "response_text",
+    "error_response",
+    "error_data",
+    "payload",
+)
 HEADER_NAMES = ("headers", "response_headers", "hdrs", "http_headers")
-NESTED_NAMES = ("reason", "orig", "original_exception", "original_error", "last_exception", "inner_exception", "inner", "exc", "exception", "error", "errors", "cause", "wrapped", "parent", "last_error", "original", "os_error", "underlying", "last_exc", "root_cause")
-NUMBER_NAMES = ("errno", "winerror", "returncode", "exit_code", "exit_status", "smtp_code", "rcvd", "last_attempt", "exceptions", "phase", "retry_after", "retry_after_ms", "retry_after_seconds", "seconds", "stderr", "output", "details", "retriable", "retryable", "is_retryable", "should_retry", "temporary", "can_retry", "http_response_code", "error_labels", "_error_labels")
+NESTED_NAMES = (
+    "reason",
+    "orig",
+    "original_exception",
+    "original_error",
+    "last_exception",
+    "inner_exception",
+    "inner",
+    "exc",
+    "exception",
+    "error",
+    "errors",
+    "cause",
+    "wrapped",
+    "parent",
+    "last_error",
+    "original",
+    "os_error",
+    "underlying",
+    "last_exc",
+    "root_cause",
+)
+NUMBER_NAMES = (
+    "errno",
+    "winerror",
+    "returncode",
+    "exit_code",
+    "exit_status",
+    "smtp_code",
+    "rcvd",
+    "last_attempt",
+    "exceptions",
+    "phase",
+    "retry_after",
+    "retry_after_ms",
+    "retry_after_seconds",
+    "seconds",
+    "stderr",
+    "output",
+    "details",
+    "retriable",
+    "retryable",
+    "is_retryable",
+    "should_retry",
+    "temporary",
+    "can_retry",
+    "http_response_code",
+    "error_labels",
+    "_error_labels",
+)
 
-_READ = frozenset((*STATUS_NAMES, *CODE_NAMES, *SQLSTATE_NAMES, *RESPONSE_NAMES, *BODY_NAMES, *HEADER_NAMES, *NESTED_NAMES, *NUMBER_NAMES))
+_READ = frozenset(
+    (
+        *STATUS_NAMES,
+        *CODE_NAMES,
+        *SQLSTATE_NAMES,
+        *RESPONSE_NAMES,
+        *BODY_NAMES,
+        *HEADER_NAMES,
+        *NESTED_NAMES,
+        *NUMBER_NAMES,
+    )
+)
 _PROFILE_LIMIT = 4_096
 
 
@@ -74,7 +157,11 @@ def profile(kind: type) -> Profile:
 def _telling_name(kind: type) -> str:
     """The class's name; with its module's where it says no more than "error"."""
     name = kind.__qualname__.rpartition(".")[2]
-    return f"{str(kind.__module__).rpartition('.')[2].title()}{name.title()}" if name.lower() in ("error", "exception") else name
+    return (
+        f"{str(kind.__module__).rpartition('.')[2].title()}{name.title()}"
+        if name.lower() in ("error", "exception")
+        else name
+    )
 
 
 def _qualified(kind: type) -> str:

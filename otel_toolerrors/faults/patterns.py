@@ -47,7 +47,9 @@ def _unbounded(parsed: Any, *, inside: bool) -> int:
             many = most is sre.MAXREPEAT or most >= _MANY
             inner = _unbounded(body, inside=inside or many)
             if many and (inside or inner or _branches(body)):
-                raise BadPatternError("a repeat inside an unbounded repeat can take exponential time; bound one of them")
+                raise BadPatternError(
+                    "a repeat inside an unbounded repeat can take exponential time; bound one of them"
+                )
             count += inner + many
         elif op is sre.SUBPATTERN:
             count += _unbounded(argument[-1], inside=inside)

@@ -21,15 +21,34 @@ _SECRET_WORDS = (
 )
 
 _STRUCTURES: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z0-9 ]{0,20}-----.{0,20000}?(?:-----END [A-Z0-9 ]{0,60}-----|\Z)", re.DOTALL), "<redacted private key>"),
+    (
+        re.compile(
+            r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z0-9 ]{0,20}-----.{0,20000}?(?:-----END [A-Z0-9 ]{0,60}-----|\Z)",
+            re.DOTALL,
+        ),
+        "<redacted private key>",
+    ),
     (re.compile(r"(\b[a-zA-Z][a-zA-Z0-9+.\-]{1,30}://)[^\s/@:'\"<>]{0,200}:[^\s@'\"<>]{1,400}@"), rf"\1{MARK}@"),
-    (re.compile(r"\b(bearer|basic|token|digest|negotiate|apikey)(\s+)[A-Za-z0-9._~+/\-]{6,4000}={0,2}", re.IGNORECASE), rf"\1\2{MARK}"),
+    (
+        re.compile(
+            r"\b(bearer|basic|token|digest|negotiate|apikey)(\s+)[A-Za-z0-9._~+/\-]{6,4000}={0,2}", re.IGNORECASE
+        ),
+        rf"\1\2{MARK}",
+    ),
     (re.compile(r"\beyJ[A-Za-z0-9_\-]{8,4000}\.[A-Za-z0-9_\-]{4,8000}(?:\.[A-Za-z0-9_\-]{0,4000})?"), MARK),
     (
-        re.compile(rf"([\"']?\b(?:[A-Za-z0-9]{{1,40}}[_.\-]){{0,4}}(?:{_SECRET_WORDS})\b[\"']?\s{{0,4}}(?:=>|:=|[=:])\s{{0,4}})(\"[^\"\n]{{1,2000}}\"|'[^'\n]{{1,2000}}'|[^\s,;&\"'<>{{}}()\[\]]{{2,2000}})", re.IGNORECASE),
+        re.compile(
+            rf"([\"']?\b(?:[A-Za-z0-9]{{1,40}}[_.\-]){{0,4}}(?:{_SECRET_WORDS})\b[\"']?\s{{0,4}}(?:=>|:=|[=:])\s{{0,4}})(\"[^\"\n]{{1,2000}}\"|'[^'\n]{{1,2000}}'|[^\s,;&\"'<>{{}}()\[\]]{{2,2000}})",
+            re.IGNORECASE,
+        ),
         rf"\1{MARK}",
     ),
-    (re.compile(r"\b(?:sk|pk|rk|ghp|gho|ghu|ghs|ghr|glpat|xox[a-z]|npm|pypi|hf|dop|doo|shpat|lin|key|tok|pat|whsec|ya29|AKIA|ASIA|AIza|SG)[_\-.]?[A-Za-z0-9_\-.]{14,400}"), MARK),
+    (
+        re.compile(
+            r"\b(?:sk|pk|rk|ghp|gho|ghu|ghs|ghr|glpat|xox[a-z]|npm|pypi|hf|dop|doo|shpat|lin|key|tok|pat|whsec|ya29|AKIA|ASIA|AIza|SG)[_\-.]?[A-Za-z0-9_\-.]{14,400}"
+        ),
+        MARK,
+    ),
 )
 
 
@@ -39,7 +58,11 @@ def redact(text: str, limit: int = LIMIT) -> str:
     if _WORTH_A_LOOK.search(text):
         for pattern, replacement in _STRUCTURES:
             text = pattern.sub(replacement, text)
-    text = " ".join("".join(c if c.isprintable() else " " for c in text).split()) if not text.isprintable() or "  " in text else text.strip()
+    text = (
+        " ".join("".join(c if c.isprintable() else " " for c in text).split())
+        if not text.isprintable() or "  " in text
+        else text.strip()
+    )
     return _cut(text, limit)
 
 

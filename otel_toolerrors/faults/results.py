@@ -23,7 +23,14 @@ from .signals import body, headers
 _FAILED: Final = frozenset({"error", "failed", "failure", "fail", "errored"})
 _LISTS: Final = ("Errors", "errors", "Failed", "FailedEntries", "UnprocessedItems")
 _MAX_JSON: Final = 65_536
-_PREFIXES: Final = ("Error:", "error:", "ERROR:", "Error executing tool", "Error calling tool", "Traceback (most recent call last)")
+_PREFIXES: Final = (
+    "Error:",
+    "error:",
+    "ERROR:",
+    "Error executing tool",
+    "Error calling tool",
+    "Traceback (most recent call last)",
+)
 
 
 def classify_result(
@@ -54,7 +61,15 @@ class Reported:
 
     __slots__ = ("body", "exit_status", "headers", "http_status", "text", "values")
 
-    def __init__(self, *, body: object = None, text: str = "", http_status: int | None = None, headers: dict[str, str] | None = None, exit_status: int | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        body: object = None,
+        text: str = "",
+        http_status: int | None = None,
+        headers: dict[str, str] | None = None,
+        exit_status: int | None = None,
+    ) -> None:
         """Keep the parts that were found."""
         self.body = body
         self.text = text
@@ -81,15 +96,26 @@ def _from_mapping(value: object) -> Reported | None:
     data = value.get("data")
     if errors is not None and not isinstance(errors[0], (dict, str)):
         errors = None
-    status = next((s for name in ("statusCode", "status_code", "status") if (s := http_status(value.get(name))) and s >= 400), None)
+    status = next(
+        (s for name in ("statusCode", "status_code", "status") if (s := http_status(value.get(name))) and s >= 400),
+        None,
+    )
     said = value.get("status")
     failed = (
         (error is not None and error is not False and error != "" and error != [] and error != {})
-        or (errors is not None and not (isinstance(data, (dict, list)) and data and all(v for v in (data.values() if isinstance(data, dict) else data))))
+        or (
+            errors is not None
+            and not (
+                isinstance(data, (dict, list))
+                and data
+                and all(v for v in (data.values() if isinstance(data, dict) else data))
+            )
+        )
         or value.get("ok") is False
         or value.get("success") is False
         or (isinstance(said, str) and said.lower() in _FAILED)
-        or status is not None and ("body" in value or "message" in value or "error" in value or "detail" in value or "title" in value)
+        or status is not None
+        and ("body" in value or "message" in value or "error" in value or "detail" in value or "title" in value)
     )
     if not failed:
         return None
@@ -138,7 +164,13 @@ def _from_process(value: object) -> Reported | None:
     if not status:
         return None
     stderr = attribute(value, "stderr") or attribute(value, "stdout") or ""
-    said = stderr if isinstance(stderr, str) else text(bytes(stderr[-2_000:]).decode("utf-8", "replace")) if isinstance(stderr, bytes) else ""
+    said = (
+        stderr
+        if isinstance(stderr, str)
+        else text(bytes(stderr[-2_000:]).decode("utf-8", "replace"))
+        if isinstance(stderr, bytes)
+        else ""
+    )
     return Reported(text=said[-2_000:], exit_status=status)
 
 
@@ -161,7 +193,13 @@ def _content_text(content: Any) -> str:
         return content[:MAX_TEXT]
     parts = []
     for block in content[:8] if isinstance(content, (list, tuple)) else ():
-        part = block.get("text") if isinstance(block, dict) else block if isinstance(block, str) else attribute(block, "text")
+        part = (
+            block.get("text")
+            if isinstance(block, dict)
+            else block
+            if isinstance(block, str)
+            else attribute(block, "text")
+        )
         if isinstance(part, str):
             parts.append(part[:MAX_TEXT])
     return "\n".join(parts)

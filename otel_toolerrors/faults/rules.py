@@ -82,10 +82,14 @@ class RuleSet:
         self.errno, self.sqlstate, self.at = (self._index(kind) for kind in ("errno", "sqlstate", "at"))
         self.messages = [(*compile_pattern(p), rule) for rule in self.rules for p in rule.message]
         self._phrases = {
-            kind: [(_needle(p), rule) for rule in self.rules for p in (*rule.names, *getattr(rule, kind)) if p == p.lower()]
+            kind: [
+                (_needle(p), rule) for rule in self.rules for p in (*rule.names, *getattr(rule, kind)) if p == p.lower()
+            ]
             for kind in ("types", "codes")
         }
-        self._exact = {p: rule for rule in reversed(self.rules) for p in (*rule.types, *rule.codes, *rule.names) if p != p.lower()}
+        self._exact = {
+            p: rule for rule in reversed(self.rules) for p in (*rule.types, *rule.codes, *rule.names) if p != p.lower()
+        }
         self._codes: dict[str, Rule | None] = {}
         self._types: dict[str, Rule | None] = {}
 
@@ -162,7 +166,11 @@ def load_rules(path: str | Path) -> tuple[Rule, ...]:
 def _rules(document: dict[str, Any], place: str, *, ours: bool) -> Iterable[Rule]:
     for number, row in enumerate(document.get("rule", ()), 1):
         where = f"{place}: rule {number} ({row.get('code', 'without a code')})"
-        lists = {k: tuple(row[k]) if isinstance(row.get(k), list) else (row[k],) for k in (*_TEXTS, *_NUMBERS, "if_status") if k in row}
+        lists = {
+            k: tuple(row[k]) if isinstance(row.get(k), list) else (row[k],)
+            for k in (*_TEXTS, *_NUMBERS, "if_status")
+            if k in row
+        }
         try:
             rule = Rule(**(row | lists), ours=ours, place=where)
         except TypeError as error:
@@ -179,7 +187,9 @@ def check_rule(rule: Rule) -> None:
     if rule.category not in _CATEGORIES:
         raise RuleError(f"{where}: unknown category {rule.category!r}; one of {', '.join(sorted(_CATEGORIES))}")
     if rule.side_effects not in _SIDE_EFFECTS:
-        raise RuleError(f"{where}: unknown side_effects {rule.side_effects!r}; one of {', '.join(sorted(_SIDE_EFFECTS))}")
+        raise RuleError(
+            f"{where}: unknown side_effects {rule.side_effects!r}; one of {', '.join(sorted(_SIDE_EFFECTS))}"
+        )
     for pattern in rule.message:
         try:
             compile_pattern(pattern)

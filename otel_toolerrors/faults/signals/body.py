@@ -8,10 +8,71 @@ from typing import Any
 
 from ..reading import http_status, instance_dict, items, whole_number, word
 
-_CODE_KEYS = ("code", "type", "error_code", "errorCode", "errorcode", "error_type", "errorType", "status", "reason", "error", "__type", "codeName", "faultcode", "Code", "errcode", "kind", "name", "sqlState", "exception", "errorName", "subcode", "error_subtype", "decline_code", "result", "Status")
+_CODE_KEYS = (
+    "code",
+    "type",
+    "error_code",
+    "errorCode",
+    "errorcode",
+    "error_type",
+    "errorType",
+    "status",
+    "reason",
+    "error",
+    "__type",
+    "codeName",
+    "faultcode",
+    "Code",
+    "errcode",
+    "kind",
+    "name",
+    "sqlState",
+    "exception",
+    "errorName",
+    "subcode",
+    "error_subtype",
+    "decline_code",
+    "result",
+    "Status",
+)
 _STATUS_KEYS = ("status", "statusCode", "status_code", "code", "http_status", "httpStatus", "Code")
-_INSIDE_KEYS = ("error", "errors", "Error", "Errors", "fault", "Fault", "detail", "details", "extensions", "err", "exception", "innererror", "innerError", "root_cause", "cause", "Reason", "meta", "status", "Failed")
-_MESSAGE_KEYS = ("message", "msg", "error_description", "Message", "errorMessage", "error_message", "detail", "description", "title", "reason", "faultstring", "error", "text", "errmsg")
+_INSIDE_KEYS = (
+    "error",
+    "errors",
+    "Error",
+    "Errors",
+    "fault",
+    "Fault",
+    "detail",
+    "details",
+    "extensions",
+    "err",
+    "exception",
+    "innererror",
+    "innerError",
+    "root_cause",
+    "cause",
+    "Reason",
+    "meta",
+    "status",
+    "Failed",
+)
+_MESSAGE_KEYS = (
+    "message",
+    "msg",
+    "error_description",
+    "Message",
+    "errorMessage",
+    "error_message",
+    "detail",
+    "description",
+    "title",
+    "reason",
+    "faultstring",
+    "error",
+    "text",
+    "errmsg",
+)
 _WAIT_KEYS = ("retry_after", "retryAfter", "retry_after_seconds", "retryAfterSeconds", "RetryAfterSeconds")
 _LOADED_NAMES = ("_content", "content", "_body", "body", "_text", "text", "data", "json_body", "_data")
 
@@ -106,4 +167,8 @@ def as_code(name: str) -> str | None:
     name = name.rpartition("#")[2]
     if not name or " " in name or not name[0].isalpha() and not name.startswith("_"):
         return None
-    return name if name.replace("_", "").replace("-", "").replace(".", "").replace(":", "").replace("/", "").isalnum() else None
+    return (
+        name
+        if name.replace("_", "").replace("-", "").replace(".", "").replace(":", "").replace("/", "").isalnum()
+        else None
+    )

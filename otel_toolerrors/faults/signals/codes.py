@@ -13,7 +13,27 @@ from .body import Said, as_code
 
 _SQLSTATE = re.compile(r"[0-9A-Z]{5}")
 _LEADING_CODE = re.compile(r"\s*(?:\w{1,10}: )?\[?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)\]?(?=[ :]|$)")
-_NO_CODES = frozenset({"GET", "POST", "PUT", "ERR", "ERROR", "HTTP", "SQL", "URL", "API", "JSON", "THE", "FATAL", "INFO", "WARN", "WARNING", "SSL", "TLS"})
+_NO_CODES = frozenset(
+    {
+        "GET",
+        "POST",
+        "PUT",
+        "ERR",
+        "ERROR",
+        "HTTP",
+        "SQL",
+        "URL",
+        "API",
+        "JSON",
+        "THE",
+        "FATAL",
+        "INFO",
+        "WARN",
+        "WARNING",
+        "SSL",
+        "TLS",
+    }
+)
 
 
 def words(evidence: Evidence) -> Iterator[str]:
@@ -56,7 +76,12 @@ def hits(evidence: Evidence, said: Said | None, rules: RuleSet) -> Iterator[Hit]
         if type(state := evidence.attrs.get(name)) is str and (found := sqlstate(state, rules, "certain")):
             yield found
     args = evidence.args
-    if len(args) > 1 and type(args[0]) is str and type(args[1]) is str and (found := sqlstate(args[0], rules, "certain")):
+    if (
+        len(args) > 1
+        and type(args[0]) is str
+        and type(args[1]) is str
+        and (found := sqlstate(args[0], rules, "certain"))
+    ):
         yield found  # ODBC: (SQLSTATE, text)
 
 
@@ -82,25 +107,53 @@ def _numbers(evidence: Evidence, said: Said | None, rules: RuleSet) -> Iterator[
     if code is None and (error := attrs.get("error")) is not None and not isinstance(error, (str, dict)):
         code = whole_number(attribute(error, "code"))
     for number in (code, *(said.numbers if said is not None else ())):
-        if number is not None and -32_900 <= number <= -32_000 and (rule := rules.number("jsonrpc", number)) is not None:
+        if (
+            number is not None
+            and -32_900 <= number <= -32_000
+            and (rule := rules.number("jsonrpc", number)) is not None
+        ):
             yield Hit("code", str(number), rule, "certain")
-        if number is not None and 1_000 <= number <= 4_999 and _named(evidence, "websocket", "web socket", "connection closed") and (rule := rules.number("close", number)):
+        if (
+            number is not None
+            and 1_000 <= number <= 4_999
+            and _named(evidence, "websocket", "web socket", "connection closed")
+            and (rule := rules.number("close", number))
+        ):
             yield Hit("code", str(number), rule, "certain")
     reply = whole_number(attrs.get("smtp_code"))
     if reply is None and _named(evidence, "smtp", "ftp"):
         reply = code
-    if reply is None and _named(evidence, "error perm", "error temp", "error reply", "nntp") and evidence.text[:3].isdigit():
+    if (
+        reply is None
+        and _named(evidence, "error perm", "error temp", "error reply", "nntp")
+        and evidence.text[:3].isdigit()
+    ):
         reply = int(evidence.text[:3])
     if reply is not None and (rule := rules.number("reply", reply)) is not None:
         yield Hit("code", str(reply), rule, "certain")
-    exit_status = next((n for name in ("returncode", "exit_code", "exit_status") if (n := whole_number(attrs.get(name))) is not None), None)
+    exit_status = next(
+        (n for name in ("returncode", "exit_code", "exit_status") if (n := whole_number(attrs.get(name))) is not None),
+        None,
+    )
     if exit_status and (rule := rules.number("exit", exit_status)) is not None:
         yield Hit("code", f"exit {exit_status}", rule, "strong")
     received = attrs.get("rcvd")
-    if received is not None and (close := whole_number(attribute(received, "code"))) is not None and (rule := rules.number("close", close)):
+    if (
+        received is not None
+        and (close := whole_number(attribute(received, "code"))) is not None
+        and (rule := rules.number("close", close))
+    ):
         yield Hit("code", str(close), rule, "certain")
     args = evidence.args
-    if args and type(args[0]) is int and 1_000 <= args[0] <= 9_999 and _named(evidence, "operational", "programming", "integrity", "database", "data error", "internal error", "my sql") and (rule := rules.number("mysql", args[0])):
+    if (
+        args
+        and type(args[0]) is int
+        and 1_000 <= args[0] <= 9_999
+        and _named(
+            evidence, "operational", "programming", "integrity", "database", "data error", "internal error", "my sql"
+        )
+        and (rule := rules.number("mysql", args[0]))
+    ):
         yield Hit("code", str(args[0]), rule, "certain")
 
 

@@ -35,7 +35,9 @@ def headers_of(evidence: Evidence) -> dict[str, str]:
             holders.append(metadata.get("HTTPHeaders") if isinstance(metadata, dict) else response.get("headers"))
         else:
             holders.extend(attribute(response, name) for name in ("headers", "header"))
-    if (trailing := attribute(evidence.exc, "trailing_metadata") if "details" in evidence.profile.readable else None) is not None:
+    if (
+        trailing := attribute(evidence.exc, "trailing_metadata") if "details" in evidence.profile.readable else None
+    ) is not None:
         holders.append(call(trailing) if callable(trailing) else trailing)
     for holder in holders:
         if holder is not None:
@@ -62,7 +64,9 @@ def should_retry(headers: dict[str, str]) -> bool | None:
 
 def limit_reached(headers: dict[str, str]) -> bool:
     """Whether the rate limit's counter stands at zero."""
-    return any(headers.get(name) == "0" for name in ("x-ratelimit-remaining", "ratelimit-remaining", "x-rate-limit-remaining"))
+    return any(
+        headers.get(name) == "0" for name in ("x-ratelimit-remaining", "ratelimit-remaining", "x-rate-limit-remaining")
+    )
 
 
 def retry_after(headers: dict[str, str], now: float) -> float | None:

@@ -22,8 +22,43 @@ _FRAMES: Final = 200
 _STDLIB: Final = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), "<frozen")
 _SPREAD_CALL: Final = dis.opmap["CALL_FUNCTION_EX"]
 _RAISE: Final = frozenset({dis.opmap["RAISE_VARARGS"], dis.opmap["RERAISE"]})
-_SIGNATURE: Final = ("unexpected keyword argument", "required positional argument", "required keyword-only argument", "multiple values for", "positional arguments but", "positional argument but", "takes no arguments", "takes no keyword")
-_IO_NAMES: Final = frozenset({"urlopen", "get", "post", "put", "request", "read", "json", "load", "recv", "response", "resp", "fetch", "readline", "open_connection", "fetchone", "fetchall", "execute", "upstream", "requests", "httpx", "aiohttp", "urllib", "send"})
+_SIGNATURE: Final = (
+    "unexpected keyword argument",
+    "required positional argument",
+    "required keyword-only argument",
+    "multiple values for",
+    "positional arguments but",
+    "positional argument but",
+    "takes no arguments",
+    "takes no keyword",
+)
+_IO_NAMES: Final = frozenset(
+    {
+        "urlopen",
+        "get",
+        "post",
+        "put",
+        "request",
+        "read",
+        "json",
+        "load",
+        "recv",
+        "response",
+        "resp",
+        "fetch",
+        "readline",
+        "open_connection",
+        "fetchone",
+        "fetchall",
+        "execute",
+        "upstream",
+        "requests",
+        "httpx",
+        "aiohttp",
+        "urllib",
+        "send",
+    }
+)
 
 _CONNECTING: Final = frozenset({
     "create_connection", "_wrap_create_connection", "do_handshake", "connect_tcp", "getaddrinfo", "sock_connect", "_sock_connect", "_connect_sock",
@@ -141,7 +176,12 @@ def _spots(exc: BaseException) -> list[Spot]:
 
 def is_library(filename: str) -> bool:
     """Whether a file belongs to Python or to an installed package."""
-    return "site-packages" in filename or "dist-packages" in filename or filename.startswith(_STDLIB) or "otel_toolerrors" in filename
+    return (
+        "site-packages" in filename
+        or "dist-packages" in filename
+        or filename.startswith(_STDLIB)
+        or "otel_toolerrors" in filename
+    )
 
 
 def _tool_spot(spots: list[Spot]) -> Spot | None:

@@ -11,7 +11,10 @@ from ..rules import RuleSet
 from .codes import leading_code
 
 _WINDOW = 600
-_AGAIN = re.compile(r"\b(?:try|retry|wait)(?: again)?(?: in| after| for)? (?P<amount>\d{1,6}(?:\.\d{1,3})?) ?(?P<unit>ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?)\b", re.IGNORECASE)
+_AGAIN = re.compile(
+    r"\b(?:try|retry|wait)(?: again)?(?: in| after| for)? (?P<amount>\d{1,6}(?:\.\d{1,3})?) ?(?P<unit>ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?)\b",
+    re.IGNORECASE,
+)
 _STATUS = re.compile(
     r"\b(?:https?(?:/\d\.\d)?(?: status| error| response)?(?: code)?|status(?: code)?|error code|response code|\bcode)(?: of| is| was)?[ :=]{1,3}\(?(?P<before>[3-5]\d\d)\b"
     r"|(?<![\d.\-/:#])(?P<after>[3-5]\d\d)\b(?= (?P<word>(?:client|server) error|(?:error )?respons|status)?)",
@@ -34,14 +37,22 @@ def hits(text: str, status: int | None, rules: RuleSet) -> Iterator[Hit]:
     lower = text.lower()
     last = None
     for trigger, pattern, rule in rules.messages:
-        if rule is last or (trigger is not None and trigger not in lower) or (rule.if_status and status not in rule.if_status):
+        if (
+            rule is last
+            or (trigger is not None and trigger not in lower)
+            or (rule.if_status and status not in rule.if_status)
+        ):
             continue
         if (match := pattern.search(text)) is not None:
             yield Hit("message", match.group()[:80], rule, "strong" if rule.if_status or rule.telling else "weak")
             last = rule
     if (code := leading_code(text)) is not None and (found := rules.code(code)) is not None:
         yield Hit("code", code, found, "weak")
-    if status is None and (spoken := spoken_status(text)) is not None and (found := rules.number("status", spoken)) is not None:
+    if (
+        status is None
+        and (spoken := spoken_status(text)) is not None
+        and (found := rules.number("status", spoken)) is not None
+    ):
         yield Hit("status", str(spoken), found, "weak")
 
 
@@ -49,7 +60,11 @@ def spoken_status(text: str) -> int | None:
     """An HTTP status that a text speaks of: ``HTTP 403``, ``status code 503``, ``407 Proxy Authentication Required``."""
     for match in _STATUS.finditer(text):
         number = int(match["before"] or match["after"])
-        if match["before"] or match["word"] or text[match.end() :].lstrip().lower().startswith(_PHRASES.get(number, "\0")):
+        if (
+            match["before"]
+            or match["word"]
+            or text[match.end() :].lstrip().lower().startswith(_PHRASES.get(number, "\0"))
+        ):
             return number
     return None
 

@@ -9,7 +9,23 @@ from ..reading import attribute, http_status, whole_number
 from ..rules import RuleSet, phrase
 
 _RESPONSE_STATUS = ("status_code", "status", "http_status", "code", "status_int")
-_OTHER_PROTOCOLS = ("smtp", "ftp", "nntp", "rpc", "websocket", "web socket", "ldap", "sql", "mongo", "kafka", "exit", "process", "amqp", "pop3", "imap")
+_OTHER_PROTOCOLS = (
+    "smtp",
+    "ftp",
+    "nntp",
+    "rpc",
+    "websocket",
+    "web socket",
+    "ldap",
+    "sql",
+    "mongo",
+    "kafka",
+    "exit",
+    "process",
+    "amqp",
+    "pop3",
+    "imap",
+)
 
 
 def read_status(evidence: Evidence) -> int | None:
@@ -21,7 +37,11 @@ def read_status(evidence: Evidence) -> int | None:
     for response in evidence.responses():
         if isinstance(response, dict):
             metadata = response.get("ResponseMetadata")
-            status = _status(metadata.get("HTTPStatusCode")) if isinstance(metadata, dict) else _status(response.get("status"))
+            status = (
+                _status(metadata.get("HTTPStatusCode"))
+                if isinstance(metadata, dict)
+                else _status(response.get("status"))
+            )
             if status is not None:
                 return status
             continue
