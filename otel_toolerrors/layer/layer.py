@@ -15,12 +15,14 @@ from opentelemetry.trace import TracerProvider
 
 from otel_toolerrors.engine import ResultCache, Services
 from otel_toolerrors.faults import Rule, RuleSet, default_rules
-from otel_toolerrors.policy import Declaration, Policy, ToolRules, load_policy, resolve
+from otel_toolerrors.models import ModelChooser
+from otel_toolerrors.policy import Declaration, Policy, ToolRules, resolve
 from otel_toolerrors.surface import Catalog, RecoveryPacket, default_catalog, estimate_tokens
 from otel_toolerrors.telemetry import RunTrace, Tracing
 from otel_toolerrors.vocabulary import Effects, Event
 
 from .credentials import Refresher
+from .policy_file import PolicyFile
 from .protect import protected
 from .run import Run, arm_for, new_run_id
 from .tools import InBand, Tools, tool_from
@@ -75,7 +77,10 @@ class RecoveryLayer:
         asleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         random: Random | None = None,
     ) -> None:
-        self.policy = policy if isinstance(policy, Policy) else Policy() if policy is None else load_policy(policy)
+        self._policy_file = PolicyFile(policy) if isinstance(policy, str | Path) else None
+        self.policy = policy if isinstance(policy, Policy) else Policy()
+        if self._policy_file is not None:
+            self.policy = self._policy_file.load()
         self.catalog = catalog or default_catalog()
         self.tools = Tools()
         self.services = Services(self.policy)
@@ -93,6 +98,7 @@ class RecoveryLayer:
         self._on_event = on_event
         self._on_packet = on_packet
         self._rules: dict[tuple[str, Declaration, str], ToolRules] = {}
+        self._choosers: dict[tuple[str, ...], ModelChooser] = {}
 
     @overload
     def tool(self, function: F, /) -> F: ...
@@ -169,6 +175,8 @@ class RecoveryLayer:
             conversation: The conversation's id, for traces.
             run_id: Names the run and decides its experiment arm; made up if None.
         """
+        if self._policy_file is not None and (changed := self._policy_file.changed()) is not None:
+            self.reload(changed)
         run_id = run_id or new_run_id(self.random)
         arm = arm_for(run_id, self.policy.surface.held_out)
         return Run(self, agent=agent, source=source, conversation=conversation, run_id=run_id, arm=arm)
@@ -239,6 +247,20 @@ class RecoveryLayer:
             return protected(self, wrapped, name=name, declared=declared, in_band=in_band, source=source)
 
         return wrap if function is None else wrap(function)
+
+    def reload(self, policy: Policy) -> None:
+        """Go on under another policy. Runs under way keep theirs; breakers, budgets and pacing keep their state.
+
+        A layer that was made from a file does this by itself when the file has changed and a run begins. A file that
+        cannot be used is reported in the log, and the old policy stays in force.
+        """
+        self.policy = policy
+        self._rules = {}
+        self.services.adopt(policy)
+
+    def chooser_for(self, models: tuple[str, ...]) -> ModelChooser:
+        """Find which of several models is asked now; all runs share the answer."""
+        return self._choosers.setdefault(models, ModelChooser(models, self.policy.models))
 
     def rules_for(self, tool: str, declared: Declaration, source: str) -> ToolRules:
         """Resolve what the policy allows for a tool called from ``source``."""

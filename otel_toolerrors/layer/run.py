@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from random import Random
 from threading import Lock
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from otel_toolerrors.engine import Decision, RunState, Stop, adrive, climb, drive
 from otel_toolerrors.faults import redact
@@ -22,11 +22,14 @@ from .calling import Calling
 from .credentials import Refreshes
 from .digest import safe_digest
 from .hands import RunHands
+from .model import Model
 from .tools import InBand, Tool, tool_from
 from .watch import Watched
 
 if TYPE_CHECKING:
     from .layer import RecoveryLayer
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +162,22 @@ class Run:
         stop = self._state.stopped.reason if self._state.stopped else None
         return [self._answers.get(call_id) or self._surfacer.not_run(call_id, stop) for call_id in call_ids]
 
+    def model(self, ask: Callable[..., T], *models: str, name: str = "model") -> Model[T]:
+        """Ask a model with recovery: retries, context overflow, and other models after repeated overloads.
+
+        Args:
+            ask: Sends one request: ``ask(model=..., max_tokens=..., **request)``; it may be async, for `Model.acall`.
+            models: Names of the models, the preferred one first.
+            name: Stands for the model's service in policy and traces: ``[tools.NAME.retry]``, ``[services.NAME]``.
+        """
+        return Model(self, ask, self.layer.chooser_for(models), name)
+
     # State
+
+    @property
+    def halted(self) -> Stop | None:
+        """The engine's record of why the run stopped."""
+        return self._state.stopped
 
     @property
     def stopped(self) -> Stopped | None:

@@ -141,6 +141,17 @@ class SurfacePolicy(_Section):
     """Operations failing with one fingerprint in a run that make it systemic: one more hint, then none. Source: S2."""
 
 
+class ModelPolicy(_Section):
+    """Recovery of model requests, beyond what tools have."""
+
+    overloads: Count = 3
+    """Overloads in a row after which the next model is asked. Source: S1; the number is ours."""
+    switch_back_after: Seconds = 300.0
+    """How long another model serves before the first is tried again. Source: ours."""
+    output_floor: Annotated[int, Field(ge=1)] = 3_000
+    """Fewer output tokens than this are not worth a request: fail instead. Source: S1."""
+
+
 class Fallback(_Section):
     """Another way to the same end."""
 
@@ -199,6 +210,7 @@ class Policy(_Section):
     budget: BudgetPolicy = BudgetPolicy()
     run: RunPolicy = RunPolicy()
     surface: SurfacePolicy = SurfacePolicy()
+    models: ModelPolicy = ModelPolicy()
     tools: dict[str, ToolPolicy] = {}
     services: dict[str, ServicePolicy] = {}
     sources: dict[str, SourcePolicy] = {}
