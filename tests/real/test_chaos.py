@@ -1,10 +1,12 @@
 """Whatever happens to the telemetry, the agent's results, its pace and its exit code stay as they are."""
 
+import re
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from otel_toolerrors import analysis
@@ -153,3 +155,22 @@ def test_the_disk_gets_room_again(undisturbed: list[dict[str, Any]], spans_made:
     _same(said, undisturbed)
     assert {} == _dropped(said)
     assert spans_made == len(recorded(small_disk / "traces"))
+
+
+def test_the_disk_of_the_collector_is_full(
+    undisturbed: list[dict[str, Any]],
+    spans_made: int,
+    small_disk: Path,
+    start: Callable[[Collector], Collector],
+    tmp_path: Path,
+):
+    """It refuses what it cannot record: the agent counts its loss, and the collector shows what the alert watches."""
+    collector = start(Collector(tmp_path, TOOLERRORS_DATA=str(small_disk)))
+    _fill(small_disk)
+    said = Agent("--runs", str(RUNS), to=collector.grpc, cwd=tmp_path).said()
+    _same(said, undisturbed)
+    assert {"export_failed": spans_made} == _dropped(said)
+    own = httpx.get(f"http://{collector.own}/metrics").text
+    refused = re.search(r"^otelcol_receiver_refused_spans_total{.*} (\d+)", own, re.MULTILINE)
+    assert refused
+    assert int(refused[1]) >= spans_made

@@ -5,6 +5,7 @@ from itertools import count
 from pathlib import Path
 from random import Random
 
+import httpx
 import pytest
 from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
@@ -83,19 +84,45 @@ def test_the_collector_redacts_what_others_let_through(
     collector = start(Collector(tmp_path))
     spans = provider(collector.grpc)
     secrets = ["Bearer abcdefghijklmnop", "sk-abcdefghijklmnopqrstuv", "AKIAABCDEFGHIJKLMNOP", "hunter2"]
-    with spans.get_tracer("t").start_as_current_span("execute_tool search", attributes=CALL) as span:
-        span.set_attributes({f"note.{number}": f"got {secret}" for number, secret in enumerate(secrets[:3])})
-        span.set_attributes({"db.password": secrets[3], "X-Api-Key": secrets[3], "long": "x" * 10_000})
-        span.set_attributes({"gen_ai.tool.call.arguments": "{}", "gen_ai.input.messages": "[]"})
-        span.add_event("exception", {"exception.message": f"refused {secrets[0]}"})
+    tracer = spans.get_tracer("t")
+    leaky = {f"note.{number}": f"got {secret}" for number, secret in enumerate(secrets[:3])}
+    leaky |= {"db.password": secrets[3], "X-Api-Key": secrets[3], "long": "x" * 10_000}
+    leaky |= {"gen_ai.tool.call.arguments": "{}", "gen_ai.input.messages": "[]"}
+    tracer.start_span("execute_tool plain", attributes=CALL | leaky).end()
+    with tracer.start_as_current_span("execute_tool eventful", attributes=CALL | leaky) as span:
+        span.add_event("exception", {"exception.message": f"refused {secrets[0]}", "long": "x" * 10_000})
     spans.shutdown()
-    (found,) = eventually(lambda: recorded(collector.traces), "the span is recorded")
-    attributes = attributes_of(found)
-    for secret in secrets:
-        assert secret not in json.dumps(found)
-    assert attributes["gen_ai.tool.name"] == "search"
-    assert len(attributes["long"]) == 4096
-    assert not {"gen_ai.tool.call.arguments", "gen_ai.input.messages"} & attributes.keys()
+    eventually(lambda: len(recorded(collector.traces)) == 2, "both spans are recorded")
+    for found in recorded(collector.traces):
+        for secret in secrets:
+            assert secret not in json.dumps(found)
+        for entry in [found, *found.get("events", [])]:
+            assert len(attributes_of(entry)["long"]) == 4096
+        attributes = attributes_of(found)
+        assert attributes["gen_ai.tool.name"] == "search"
+        assert not {"gen_ai.tool.call.arguments", "gen_ai.input.messages"} & attributes.keys()
+
+
+def test_a_made_up_tool_name_is_no_label(
+    provider: Callable[[str], TracerProvider], start: Callable[[Collector], Collector], tmp_path: Path
+):
+    """What is derived from a span with a collapsed name has the label collapsed too; the record keeps the name."""
+    collector = start(Collector(tmp_path))
+    spans = provider(collector.grpc)
+    made_up = CALL | {"gen_ai.tool.name": "made_up"}
+    for name in ("execute_tool unknown", "attempt unknown"):
+        spans.get_tracer("t").start_span(name, attributes=made_up).end()
+    span = spans.get_tracer("t").start_span("execute_tool unknown", attributes=made_up)
+    span.add_event("toolerrors.retry.refused", made_up | {"toolerrors.retry.reason": "run", "toolerrors.code": "x"})
+    span.end()
+    spans.shutdown()
+    derived = eventually(
+        lambda: text if "refused_total" in (text := httpx.get(f"http://{collector.derived}/metrics").text) else "",
+        "the event is counted",
+    )
+    assert "made_up" not in derived
+    assert 'gen_ai_tool_name="unknown"' in derived
+    assert {"made_up"} == {attributes_of(span)["gen_ai.tool.name"] for span in recorded(collector.traces)}
 
 
 def test_sampling_keeps_what_tells_something_and_a_tenth_of_the_rest(
