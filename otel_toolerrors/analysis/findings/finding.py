@@ -79,11 +79,9 @@ class Finding:
             "evidence": [{"trace_id": one.trace_id, "span_id": one.span_id} for one in self.evidence],
             "interval": None
             if interval is None
-            else {
-                "value": interval.value, "low": interval.low, "high": interval.high, "level": interval.level
-            },
+            else {"value": interval.value, "low": interval.low, "high": interval.high, "level": interval.level},
             "patch": None if self.patch is None else {"target": self.patch.target, "toml": self.patch.toml()},
-        }  # fmt: skip
+        }
 
 
 def at_least_as_grave(severity: Severity, as_: Severity) -> bool:

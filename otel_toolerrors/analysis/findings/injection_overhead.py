@@ -75,30 +75,43 @@ def _repeated(group: Any, total: Any, options: Options) -> Finding:
     severity: Severity = "medium" if group.wasted >= _MUCH else "low"
     per_run = group.wasted / group.runs
     return Finding(
-        kind=KIND, severity=severity, tool=group.tool if group.tools == 1 else None, fingerprint=group.fingerprint,
-        code=group.code, title=f"the same hints for {group.code} are said again and again",
+        kind=KIND,
+        severity=severity,
+        tool=group.tool if group.tools == 1 else None,
+        fingerprint=group.fingerprint,
+        code=group.code,
+        title=f"the same hints for {group.code} are said again and again",
         explanation=(
-            f"In {group.runs} runs the model was told the same ({group.suggestions}) {group.times} times for {group.targets} "
-            f"operations; {group.again} of these it had read before in the same run. They cost {group.wasted} tokens, "
-            f"{per_run:.0f} a run. {_price(total)}"
+            f"In {group.runs} runs the model was told the same ({group.suggestions}) {group.times} times for "
+            f"{group.targets} operations; {group.again} of these it had read before in the same run. "
+            f"They cost {group.wasted} tokens, {per_run:.0f} a run. {_price(total)}"
         ),
         counts={"shown": group.times, "repeated": group.again, "runs": group.runs, "operations": group.targets},
-        cost=Cost(tokens=int(group.wasted)), evidence=spans(group.evidence, options.evidence),
-        patch=_fewer(f"{group.again} of {group.times} hints for {group.code} had been read before in the run"),
-    )  # fmt: skip
+        cost=Cost(tokens=int(group.wasted)),
+        evidence=spans(group.evidence, options.evidence),
+        patch=_policy(
+            "systemic_operations",
+            1,
+            f"{group.again} of {group.times} hints for {group.code} had been read before in the run",
+        ),
+    )
 
 
 def _crowded(group: Any, total: Any, options: Options) -> Finding:
     return Finding(
-        kind=KIND, severity="medium", title="context is injected into windows that are nearly full",
+        kind=KIND,
+        severity="medium",
+        title="context is injected into windows that are nearly full",
         explanation=(
-            f"{group.times} times, in {group.runs} runs, context took more than {_CROWDED:.0%} of a window with under "
-            f"{_NEAR} tokens left, {group.tokens} tokens in all: what it pushes out is lost to the model. {_price(total)}"
+            f"{group.times} times, in {group.runs} runs, context took more than {_CROWDED:.0%} of a window with "
+            f"under {_NEAR} tokens left, {group.tokens} tokens in all: what it pushes out is lost to the model. "
+            f"{_price(total)}"
         ),
-        counts={"times": group.times, "runs": group.runs}, cost=Cost(tokens=int(group.tokens)),
+        counts={"times": group.times, "runs": group.runs},
+        cost=Cost(tokens=int(group.tokens)),
         evidence=spans(group.evidence, options.evidence),
-        patch=Patch("policy", (Change(("surface", "near_limit"), 2 * _NEAR, f"{group.times} injections crowded a window"),)),
-    )  # fmt: skip
+        patch=_policy("near_limit", 2 * _NEAR, f"{group.times} injections crowded a window"),
+    )
 
 
 def _price(total: Any) -> str:
@@ -109,5 +122,5 @@ def _price(total: Any) -> str:
     return f"All context: {total.tokens} tokens, {price:.0f} for each failure that the run got over."
 
 
-def _fewer(reason: str) -> Patch:
-    return Patch("policy", (Change(("surface", "systemic_operations"), 1, reason),))
+def _policy(key: str, value: int, reason: str) -> Patch:
+    return Patch("policy", (Change(("surface", key), value, reason),))

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 Detector = Callable[["Traces", Options], Iterable[Finding | Tested]]
 """Reads the views, and yields findings; or tests, of which those count that hold among all tests of the kind."""
 
-DETECTORS: Mapping[str, Detector] = MappingProxyType({
-    "misclassified_should_retry": should_retry.look,
-    "misclassified_should_not_retry": should_not_retry.look,
-    "stale_suggestion": stale_suggestion.look,
-    "injection_overhead": injection_overhead.look,
-})  # fmt: skip
+DETECTORS: Mapping[str, Detector] = MappingProxyType(
+    {
+        "misclassified_should_retry": should_retry.look,
+        "misclassified_should_not_retry": should_not_retry.look,
+        "stale_suggestion": stale_suggestion.look,
+        "injection_overhead": injection_overhead.look,
+    }
+)

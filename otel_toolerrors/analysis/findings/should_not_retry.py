@@ -74,16 +74,22 @@ def look(traces: Traces, options: Options) -> Iterator[Tested]:
                 title=f"{group.tool}: {group.code} is retried, but does not pass",
                 explanation=(
                     f"Retried in {episodes} separate episodes ({group.calls} calls, {repeats} repeated attempts), it "
-                    f"passed in {passed}: {share}. The retries cost {group.waited:.0f} s of waiting and load on the service."
+                    f"passed in {passed}: {share}. The retries cost {group.waited:.0f} s of waiting, and load on "
+                    "the service."
                 ),
-                tool=group.tool, service=group.service, fingerprint=group.fingerprint, code=group.code,
+                tool=group.tool,
+                service=group.service,
+                fingerprint=group.fingerprint,
+                code=group.code,
                 counts={"episodes": episodes, "passed": passed, "calls": int(group.calls), "repeats": repeats},
                 cost=Cost(seconds=float(group.waited)),
                 evidence=spans(group.evidence or (), options.evidence),
                 interval=share,
                 patch=rule(
-                    group, "permanent", passing=False,
+                    group,
+                    "permanent",
+                    passing=False,
                     reason=f"{passed} of {episodes} episodes of {group.tool} passed after retries: {share}",
                 ),
             ),
-        )  # fmt: skip
+        )

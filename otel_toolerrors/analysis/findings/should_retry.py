@@ -79,14 +79,19 @@ def look(traces: Traces, options: Options) -> Iterator[Tested]:
                     f"{options.soon:.0f} s, and nothing in between could have changed state: {group.healed} then "
                     f"worked, {share}. The layer could have retried, and the model need not have seen the error."
                 ),
-                tool=group.tool, service=group.service, fingerprint=group.fingerprint, code=group.code,
+                tool=group.tool,
+                service=group.service,
+                fingerprint=group.fingerprint,
+                code=group.code,
                 counts={"repeats": group.repeats, "healed": group.healed, "runs": group.runs},
                 cost=Cost(seconds=group.seconds or 0.0, tokens=int(group.tokens or 0)),
                 evidence=spans(group.evidence, options.evidence),
                 interval=share,
                 patch=rule(
-                    group, "transient", passing=True,
+                    group,
+                    "transient",
+                    passing=True,
                     reason=f"{group.healed} of {group.repeats} undisturbed repeats of {group.tool} worked: {share}",
                 ),
             ),
-        )  # fmt: skip
+        )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from otel_toolerrors.analysis.patch import Change, Patch
-from otel_toolerrors.analysis.statistics import at_least, at_most, wilson
+from otel_toolerrors.analysis.statistics import Interval, at_least, at_most, wilson
 
 from .finding import Cost, Evidence, Finding, Severity
 from .query import WORKED, rows
@@ -25,6 +25,8 @@ _TURNS = 3
 """A hint is followed if one of the run's next three calls is of a tool that it names."""
 _HELPLESS = 0.5
 """A hint misleads if more than this share of those who follow it fail again."""
+_OFTEN = 10
+"""Times from which a hint that cannot be followed is grave."""
 _IGNORED = 0.1
 """A hint is ignored if surely fewer than this share of its readers follow it."""
 
@@ -129,7 +131,7 @@ def _follow(hint: _Hint, row: Any, where: Evidence, tools: set[str], later: dict
 
 def _judge(name: str, hint: _Hint, options: Options) -> Iterator[Finding | Tested]:
     if hint.missing:
-        yield _absent(name, hint, options)
+        yield _finding(name, hint, _absent(hint), options)
         return
     if hint.followed:
         share = wilson(hint.failed_again, hint.followed)
@@ -137,56 +139,66 @@ def _judge(name: str, hint: _Hint, options: Options) -> Iterator[Finding | Teste
             f"Followed {hint.followed} times, it was followed by another failure {hint.failed_again} times: {share}. "
             "What it advises does not help any more."
         )
-        misleading = _finding(name, hint, hint.in_vain, "medium", "misleads: who follows it fails again", text, options)
-        yield Tested(at_least(hint.failed_again, hint.followed, _HELPLESS), misleading)
+        verdict = _Verdict("medium", "misleads: who follows it fails again", text, hint.in_vain, share)
+        yield Tested(at_least(hint.failed_again, hint.followed, _HELPLESS), _finding(name, hint, verdict, options))
     if hint.readable:
         share = wilson(hint.followed, hint.readable)
         text = (
             f"Shown {hint.readable} times in runs that had the tools it names, it was followed {hint.followed} times: "
             f"{share}. It costs {hint.tokens} tokens and changes nothing."
         )
-        ignored = _finding(name, hint, hint.seen, "low", "is not followed", text, options)
-        yield Tested(at_most(hint.followed, hint.readable, _IGNORED), ignored)
+        verdict = _Verdict("low", "is not followed", text, hint.seen, share)
+        yield Tested(at_most(hint.followed, hint.readable, _IGNORED), _finding(name, hint, verdict, options))
 
 
-def _absent(name: str, hint: _Hint, options: Options) -> Finding:
-    gone = ", ".join(sorted(hint.missing))
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    severity: Severity
+    what: str
+    text: str
+    where: list[Evidence]
+    share: Interval | None = None
+
+
+def _absent(hint: _Hint) -> _Verdict:
+    gone, times = ", ".join(sorted(hint.missing)), len(hint.absent)
     near = {tool: difflib.get_close_matches(tool, sorted(hint.offered), n=1) for tool in sorted(hint.missing)}
-    advice = [f"perhaps {tool} is {close[0]} now" for tool, close in near.items() if close]
-    times = len(hint.absent)
+    advice = "".join(f"; perhaps {tool} is {close[0]} now" for tool, close in near.items() if close)
     text = (
-        f"It tells the model to use {gone}, which {times} of {hint.shown} runs' tool lists did not hold"
-        f"{'; ' + ', '.join(advice) if advice else ''}. A hint that cannot be followed misleads, and costs tokens."
+        f"It tells the model to use {gone}, which the run did not offer {times} of the {hint.shown} times it was "
+        f"shown{advice}. A hint that cannot be followed misleads, and costs tokens."
     )
     severity: Severity = "high" if times >= _OFTEN else "medium"
-    return _finding(name, hint, hint.absent, severity, f"names {gone}, which is not offered", text, options)
+    return _Verdict(severity, f"names {gone}, which is not offered", text, hint.absent)
 
 
-_OFTEN = 10
+def _finding(name: str, hint: _Hint, verdict: _Verdict, options: Options) -> Finding:
+    shown, absent = hint.shown, len(hint.absent)
+    return Finding(
+        kind=KIND,
+        severity=verdict.severity,
+        code=name,
+        title=f"suggestion {name} {verdict.what}",
+        explanation=verdict.text,
+        counts={"shown": shown, "absent": absent, "followed": hint.followed, "failed_again": hint.failed_again},
+        cost=Cost(tokens=hint.tokens * len(verdict.where) // shown),
+        interval=verdict.share,
+        evidence=tuple(verdict.where[: options.evidence]),
+        patch=_retire(name, verdict.what),
+    )
 
 
 def _left_out(name: str, where: list[Evidence], options: Options) -> Finding:
     return Finding(
-        kind=KIND, severity="low", code=name,
+        kind=KIND,
+        severity="low",
+        code=name,
         title=f"suggestion {name} is left out: it names a tool that is not offered",
         explanation=f"The layer left it out {len(where)} times, so no harm was done; the catalog is out of date.",
-        counts={"left_out": len(where)}, evidence=tuple(where[: options.evidence]), patch=_retire(name, "names absent tools"),
-    )  # fmt: skip
-
-
-def _finding(
-    name: str, hint: _Hint, where: list[Evidence], severity: Severity, what: str, text: str, options: Options
-) -> Finding:
-    return Finding(
-        kind=KIND, severity=severity, code=name, title=f"suggestion {name} {what}", explanation=text,
-        counts={
-            "shown": hint.shown, "absent": len(hint.absent), "followed": hint.followed, "failed_again": hint.failed_again
-        },
-        cost=Cost(tokens=hint.tokens * len(where) // max(hint.shown, 1)),
-        interval=None if hint.missing else wilson(hint.failed_again, hint.followed) if where is hint.in_vain
-        else wilson(hint.followed, hint.readable),
-        evidence=tuple(where[: options.evidence]), patch=_retire(name, what),
-    )  # fmt: skip
+        counts={"left_out": len(where)},
+        evidence=tuple(where[: options.evidence]),
+        patch=_retire(name, "it names a tool that is not offered"),
+    )
 
 
 def _retire(name: str, reason: str) -> Patch:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from .clockwork import Answer, Job, run
-from .measures import Measures, Replayed
-from .outages import Outages
-from .recorded import Recording, record
-from .replay import measure, replay, replay_recording
+from .measures import Measures, Replayed, mean_of
+from .recorded import RecordedCall, Recording, record
+from .replay import Replayer, replay
 
 __all__ = [
     "Answer",
     "Job",
     "Measures",
-    "Outages",
+    "RecordedCall",
     "Recording",
     "Replayed",
-    "measure",
+    "Replayer",
+    "mean_of",
     "record",
     "replay",
-    "replay_recording",
     "run",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
 from otel_toolerrors.analysis.statistics import Interval, spread
@@ -72,84 +72,71 @@ class Tally:
     """Counts one replica."""
 
     def __init__(self) -> None:
+        self.scores: list[Score] = []
         self.sick_row: Counter[tuple[str, str]] = Counter()
-        self.sick_attempts = 0
-        self._scores: list[Score] = []
-
-    def begin(self, call: RecordedCall) -> Score:
-        """Open the score of one call."""
-        score = Score(self, call)
-        self._scores.append(score)
-        return score
 
     def measures(self) -> Measures:
         """Add it all up."""
-        scores = self._scores
-        ended = Counter(score.ending for score in scores)
-        return Measures(
-            calls=len(scores),
-            ok=ended["ok"],
-            recovered=ended["recovered"],
-            failed=ended["failed"],
-            cut_off=ended["cut_off"],
-            attempts=sum(score.attempts for score in scores),
-            wasted_attempts=sum(score.wasted for score in scores),
-            sick_attempts=self.sick_attempts,
-            rejected=sum(score.rejections for score in scores),
-            added_latency=sum(score.added for score in scores),
-            duplicate_risk=sum(score.risky for score in scores),
-            exact=sum(score.exact for score in scores) / len(scores) if scores else 1.0,
-        )
+        return added_up(self.scores)
+
+    def by_run(self) -> dict[str, Measures]:
+        """Add it up for each run."""
+        runs: dict[str, list[Score]] = {}
+        for score in self.scores:
+            runs.setdefault(score.call.run, []).append(score)
+        return {run: added_up(scores) for run, scores in runs.items()}
+
+
+def added_up(scores: Sequence[Score]) -> Measures:
+    """Add up the scores of calls."""
+    ended = Counter(score.ending for score in scores)
+
+    def total(name: str) -> float:
+        return float(sum(getattr(score, name) for score in scores))
+
+    return Measures(
+        calls=len(scores), ok=ended["ok"], recovered=ended["recovered"], failed=ended["failed"],
+        cut_off=ended["cut_off"], attempts=total("attempts"), wasted_attempts=total("wasted"),
+        sick_attempts=total("sick"), rejected=total("rejections"), added_latency=total("added"),
+        duplicate_risk=total("risky"), exact=total("exact") / len(scores) if scores else 1.0,
+    )  # fmt: skip
 
 
 class Score:
     """Counts one call."""
 
     __slots__ = (
-        "_call",
-        "_first_ended",
-        "_last",
-        "_tally",
-        "added",
-        "attempts",
-        "ending",
-        "exact",
-        "rejections",
-        "risky",
-        "wasted",
-    )
+        "_first_ended", "_last", "_tally", "added", "attempts", "call", "ending", "exact", "rejections", "risky",
+        "sick", "wasted",
+    )  # fmt: skip
 
     def __init__(self, tally: Tally, call: RecordedCall) -> None:
         self._tally = tally
-        self._call = call
         self._last: Fault | None = None
         self._first_ended: float | None = None
-        self.attempts = self.wasted = self.risky = self.rejections = 0
+        self.call = call
+        self.attempts = self.wasted = self.sick = self.risky = self.rejections = 0
         self.added = 0.0
         self.exact = True
         self.ending = "cut_off"
+        tally.scores.append(self)
 
     def attempt(self, attempt: Attempt, fault: Fault | None, ended: float, *, exact: bool) -> None:
         """Count an attempt that ended at ``ended``."""
         self.exact = self.exact and exact
         self.attempts += 1
-        own = attempt.tool == self._call.tool
-        if own and self._last is not None and self._may_double(self._last):
-            self.risky += 1
-        self.wasted += self.attempts > 1 and fault is not None
         if self._first_ended is None:
             self._first_ended = ended
-        if own:
+        if fault is not None:
+            self.wasted += self.attempts > 1
+        if attempt.tool == self.call.tool:
+            self.risky += self._last is not None and self._may_double(self._last)
             self._watch(fault)
         self._last = fault
 
-    def rejected(self) -> None:
-        """Count a breaker's no."""
-        self.rejections += 1
-
     def decided(self, decision: Decision, now: float) -> None:
         """Close the score."""
-        self.added = now - (self._call.start if self._first_ended is None else self._first_ended)
+        self.added = now - (self.call.start if self._first_ended is None else self._first_ended)
         if decision.kind == "ok":
             self.ending = "ok" if decision.fault is None else "recovered"
         elif decision.kind != "cancelled":
@@ -157,13 +144,19 @@ class Score:
 
     def _may_double(self, fault: Fault) -> bool:
         # By the effects that were recorded: a policy that calls a write a read does not make it one.
-        call = self._call
+        call = self.call
         return call.effects in ("write", "destructive") and fault.side_effects != "none" and not call.keyed
 
     def _watch(self, fault: Fault | None) -> None:
-        row, key = self._tally.sick_row, (self._call.fleet, self._call.service)
+        row, key = self._tally.sick_row, (self.call.fleet, self.call.service)
         if fault is None or fault.category not in SICK:
             row[key] = 0
             return
-        self._tally.sick_attempts += row[key] >= _SICK_ROW
+        self.sick += row[key] >= _SICK_ROW
         row[key] += 1
+
+
+def mean_of(measures: Iterable[Measures]) -> Measures:
+    """The mean of several."""
+    many = list(measures)
+    return Measures(**{f.name: sum(getattr(one, f.name) for one in many) / len(many) for f in fields(Measures)})

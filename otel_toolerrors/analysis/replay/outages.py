@@ -50,6 +50,8 @@ class Bracket:
     """Known to work from here; infinity if never seen."""
     fault: Fault
     """What it fails with meanwhile."""
+    spell: str
+    """What it shares its recovery with: the service's spell, or only itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +93,10 @@ def product_limit(spans: Sequence[tuple[float, bool]], weights: Sequence[float])
 class Outages:
     """Brackets of all failing calls, and the draws of one replica after another; the same for every policy."""
 
-    def __init__(self, recording: Recording, seed: int = 0, evidence: Recording | None = None) -> None:
-        """``evidence``: what the curves are fitted to, if not the recording itself."""
+    def __init__(self, recording: Recording, seed: int = 0) -> None:
         self.health: Health = health(recording.calls)
         self.brackets = _brackets(recording.calls, self.health)
-        known = recording if evidence is None else evidence
-        self._evidence = self.brackets if evidence is None else _brackets(known.calls, health(known.calls))
-        self._members = _members(known.calls, self._evidence)
+        self._members = _members(recording.calls, self.brackets)
         self._groups = {
             call.span_id: _group(self._members, call.service, self.brackets[call.span_id].fault)
             for call in recording.calls
@@ -114,26 +113,28 @@ class Outages:
         return self._drawn[replica]
 
     def _curve(self, group: _Group, replica: int) -> Curve:
-        members = self._members[group]
-        spans = [self._lasted(span, self._evidence[span], replica) for span in members]
+        spans = [self._lasted(self.brackets[span], replica) for span in self._members[group]]
         random = seeded(self._seed, replica, *group)
         return product_limit(spans, [random.expovariate(1.0) for _ in spans])
 
-    def _lasted(self, span: str, bracket: Bracket, replica: int) -> tuple[float, bool]:
+    def _lasted(self, bracket: Bracket, replica: int) -> tuple[float, bool]:
         if bracket.well == inf:
             return bracket.failed - bracket.onset, False
-        return self._within(span, bracket, replica) - bracket.onset, True
+        return self._within(bracket, replica) - bracket.onset, True
 
-    def _within(self, span: str, bracket: Bracket, replica: int) -> float:
-        share = seeded(self._seed, replica, span).random()
-        return bracket.well - share * (bracket.well - bracket.failed)
+    def _within(self, bracket: Bracket, replica: int) -> float:
+        return bracket.well - self._luck(bracket, replica) * (bracket.well - bracket.failed)
 
     def _recovery(self, span: str, replica: int, curves: dict[_Group, Curve]) -> float:
         bracket = self.brackets[span]
         if bracket.well < inf:
-            return self._within(span, bracket, replica)
-        u = seeded(self._seed, replica, span).random()
-        return bracket.onset + curves[self._groups[span]].draw(bracket.failed - bracket.onset, u)
+            return self._within(bracket, replica)
+        curve = curves[self._groups[span]]
+        return bracket.onset + curve.draw(bracket.failed - bracket.onset, self._luck(bracket, replica))
+
+    def _luck(self, bracket: Bracket, replica: int) -> float:
+        """The same for all calls of a spell: they recover together."""
+        return seeded(self._seed, replica, bracket.spell).random()
 
 
 def _brackets(calls: Iterable[RecordedCall], known: Health) -> dict[str, Bracket]:
@@ -152,7 +153,7 @@ def _own(call: RecordedCall) -> Bracket | None:
         return None
     onset, last, fault = failed[0][0], *failed[-1]
     well = tries[-1].start if tries[-1].fault is None else inf
-    return Bracket(onset, last, well, fault)
+    return Bracket(onset, last, well, fault, call.span_id)
 
 
 def _rested(call: RecordedCall, known: Health) -> Bracket | None:
@@ -161,7 +162,7 @@ def _rested(call: RecordedCall, known: Health) -> Bracket | None:
     onset, fault = before or (0.0, None)
     if fault is None:
         return None
-    return Bracket(onset, onset, inf, fault)
+    return Bracket(onset, onset, inf, fault, call.span_id)
 
 
 def _narrowed(bracket: Bracket, spell: Spell | None) -> Bracket:
@@ -169,7 +170,8 @@ def _narrowed(bracket: Bracket, spell: Spell | None) -> Bracket:
     if spell is None or bracket.fault.category not in SICK:
         return bracket
     failed = max(bracket.failed, min(spell.last, bracket.well))
-    return replace(bracket, failed=failed, well=max(failed, min(bracket.well, spell.well)))
+    well = max(failed, min(bracket.well, spell.well))
+    return replace(bracket, failed=failed, well=well, spell=f"{spell.service} {spell.first}")
 
 
 def _groups_of(service: str, fault: Fault) -> tuple[_Group, _Group, _Group]:

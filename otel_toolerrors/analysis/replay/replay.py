@@ -7,13 +7,15 @@ trace knows about. All runs of a process share its breakers, budgets and pacing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from otel_toolerrors.analysis.statistics import seeded
 from otel_toolerrors.engine import (
     Attempt,
+    Call,
     Climb,
     Decision,
     Refresh,
@@ -28,8 +30,8 @@ from otel_toolerrors.policy import Declaration, Policy, ToolRules, resolve
 from otel_toolerrors.vocabulary import BreakerRejected, Event
 
 from .clockwork import Answer, Job, run
-from .measures import Measures, Replayed, Tally, summary
-from .outages import Outages
+from .measures import Replayed, Score, Tally, summary
+from .outages import Bracket, Outages
 from .recorded import RecordedCall, Recording, record
 
 if TYPE_CHECKING:
@@ -51,72 +53,121 @@ def replay(traces: Traces, policy: Policy, *, replicas: int = REPLICAS, seed: in
         replicas: How often the modelled part is drawn; intervals hold nine tenths of the replicas.
         seed: The same seed gives the same answer.
     """
-    recording = record(traces)
-    return replay_recording(recording, policy, Outages(recording, seed), replicas=replicas, seed=seed)
+    return Replayer.of(record(traces), seed).replay(policy, replicas)
 
 
-def replay_recording(
-    recording: Recording, policy: Policy, outages: Outages, *, replicas: int = REPLICAS, seed: int = 0
-) -> Replayed:
-    """Replay calls that have been read already, with the draws of ``outages``."""
-    return summary([measure(recording, policy, outages, replica, seed) for replica in range(replicas)])
+@dataclass(frozen=True, slots=True)
+class Script:
+    """One recorded call, and what its attempts meet: the same under every policy."""
+
+    recorded: RecordedCall
+    call: Call
+    bracket: Bracket | None
+    """None: it never failed."""
+    worked: Answer
+    failed: Answer
+    known: bool
+    """Whether it was made at all, or rejected before the first attempt."""
 
 
-def measure(recording: Recording, policy: Policy, outages: Outages, replica: int, seed: int = 0) -> Measures:
-    """One replica of a replay."""
-    world = _World(recording, policy, outages, replica, seed)
-    run(world.jobs())
-    return world.tally.measures()
+class Replayer:
+    """Recorded calls, ready to be made again under one policy after another."""
+
+    def __init__(self, scripts: list[Script], declared: dict[str, Declaration], outages: Outages, seed: int) -> None:
+        self.scripts = scripts
+        self.declared = declared
+        self.outages = outages
+        self.seed = seed
+
+    @classmethod
+    def of(cls, recording: Recording, seed: int = 0) -> Self:
+        """Prepare a recording, and fit the outage model to it."""
+        outages = Outages(recording, seed)
+        usual = _usual_seconds(recording)
+        scripts = [_script(call, outages.brackets.get(call.span_id), usual) for call in recording.calls]
+        return cls(scripts, recording.declared, outages, seed)
+
+    def only(self, keep: Callable[[RecordedCall], bool]) -> Replayer:
+        """The same with some of the calls; what the outage model knows of the others stays."""
+        return Replayer([one for one in self.scripts if keep(one.recorded)], self.declared, self.outages, self.seed)
+
+    def tally(self, policy: Policy, replica: int) -> Tally:
+        """Replay once."""
+        world = _World(self, policy, replica)
+        run([_Job(world, script) for script in self.scripts])
+        return world.tally
+
+    def replay(self, policy: Policy, replicas: int = REPLICAS) -> Replayed:
+        """Replay several times, and put the replicas together."""
+        return summary([self.tally(policy, replica).measures() for replica in range(replicas)])
+
+
+def _script(call: RecordedCall, bracket: Bracket | None, usual: dict[str, float]) -> Script:
+    """Attempts take as long as they did in this call, else as the tool's usually do."""
+    own = call.own()
+    worked = next((one.duration for one in reversed(own) if one.fault is None), usual.get(call.tool, 0.0))
+    failed = next((one.duration for one in reversed(own) if one.fault is not None), 0.0)
+    fault = None if bracket is None else bracket.fault
+    return Script(call, call.call(), bracket, Answer(worked), Answer(failed, fault), bool(own))
+
+
+def _usual_seconds(recording: Recording) -> dict[str, float]:
+    """How long a tool's attempts take that work: the median."""
+    seconds: dict[str, list[float]] = {}
+    for call in recording.calls:
+        for one in call.tries:
+            if one.fault is None:
+                seconds.setdefault(one.tool, []).append(one.duration)
+    return {tool: sorted(values)[len(values) // 2] for tool, values in seconds.items()}
 
 
 class _World:
     """What the jobs of one replica share."""
 
-    def __init__(self, recording: Recording, policy: Policy, outages: Outages, replica: int, seed: int) -> None:
-        self.outages = outages
-        self.recoveries = outages.recoveries(replica)
+    def __init__(self, replayer: Replayer, policy: Policy, replica: int) -> None:
+        self.recoveries = replayer.outages.recoveries(replica)
         self.tally = Tally()
-        self._recording = recording
+        self._declared = replayer.declared
         self._policy = policy
-        self._seed = f"{seed} {replica}"
+        self._seed = (replayer.seed, replica)
         self._fleets: dict[str, tuple[Services, ResultCache]] = {}
-        self._runs: dict[str, RunState] = {}
+        self._runs: dict[str, Surroundings] = {}
         self._rules: dict[tuple[str, str], ToolRules] = {}
-        self._usual = _usual_seconds(recording)
-
-    def jobs(self) -> Iterable[Job]:
-        return [_Job(self, call) for call in self._recording.calls]
 
     def rules(self, tool: str, source: str) -> ToolRules:
         found = self._rules.get((tool, source))
         if found is None:
-            declared = self._recording.declared.get(tool, Declaration())
-            found = self._rules[tool, source] = resolve(self._policy, tool, declared, source)
+            found = resolve(self._policy, tool, self._declared.get(tool, Declaration()), source)
+            self._rules[tool, source] = found
         return found
 
     def around(self, call: RecordedCall) -> Surroundings:
-        services, cache = self._fleets.setdefault(call.fleet, (Services(self._policy), ResultCache()))
-        state = self._runs.setdefault(call.run, RunState(self._policy.run))
-        rules_for = partial(self.rules, source="fallback")
-        return Surroundings(state, services, seeded(self._seed, call.span_id), rules_for, cache)
-
-    def usual_seconds(self, tool: str) -> float:
-        """How long an attempt of the tool that works takes: the median."""
-        return self._usual.get(tool, 0.0)
+        found = self._runs.get(call.run)
+        if found is None:
+            services, cache = self._fleets.setdefault(call.fleet, (Services(self._policy), ResultCache()))
+            rules_for = partial(self.rules, source="fallback")
+            random = seeded(*self._seed, call.run)  # by run, so that two policies meet the same jitter
+            found = Surroundings(RunState(self._policy.run), services, random, rules_for, cache)
+            self._runs[call.run] = found
+        return found
 
 
 class _Job:
     """One recorded call, made again."""
 
-    def __init__(self, world: _World, call: RecordedCall) -> None:
-        self.start = call.start
+    __slots__ = ("_score", "_script", "_world", "start")
+
+    def __init__(self, world: _World, script: Script) -> None:
+        self.start = script.recorded.start
         self._world = world
-        self._call = call
-        self._score = world.tally.begin(call)
+        self._script = script
+        self._score = Score(world.tally, script.recorded)
 
     def climb(self) -> Climb:
-        rules = self._world.rules(self._call.tool, self._call.source)
-        return climb(self._call.call(), rules, self._world.around(self._call), self.start, self._event)
+        call, world = self._script.recorded, self._world
+        return climb(
+            self._script.call, world.rules(call.tool, call.source), world.around(call), self.start, self._event
+        )
 
     def attempt(self, attempt: Attempt, now: float) -> Answer:
         answer, exact = self._answer(attempt, now)
@@ -126,7 +177,7 @@ class _Job:
         return answer
 
     def refresh(self, refresh: Refresh, _now: float) -> Answer:
-        return Answer(0.0, None if self._call.refreshed else _unrenewed(refresh))
+        return Answer(0.0, None if self._script.recorded.refreshed else _unrenewed(refresh))
 
     def decided(self, decision: Decision, now: float) -> Iterable[Job]:
         self._score.decided(decision, now)
@@ -134,44 +185,26 @@ class _Job:
 
     def _event(self, event: Event) -> None:
         if isinstance(event, BreakerRejected):
-            self._score.rejected()
+            self._score.rejections += 1
 
     def _answer(self, attempt: Attempt, now: float) -> tuple[Answer, bool]:
         """What the attempt meets, and whether the trace says so."""
-        call = self._call
-        if attempt.tool != call.tool:
+        script, bracket = self._script, self._script.bracket
+        if attempt.tool != script.call.tool:
             return self._stand_in(attempt)
-        bracket = self._world.outages.brackets.get(call.span_id)
-        if bracket is None:  # it never failed
-            return Answer(self._seconds(None)), bool(call.own())
-        if now <= bracket.failed:
-            return Answer(self._seconds(bracket.fault), bracket.fault), True
-        if now >= bracket.well:
-            return Answer(self._seconds(None)), True
-        if now >= self._world.recoveries[call.span_id]:
-            return Answer(self._seconds(None)), False
-        return Answer(self._seconds(bracket.fault), bracket.fault), False
+        if bracket is None:
+            return script.worked, script.known
+        if bracket.failed < now < bracket.well:
+            recovered = now >= self._world.recoveries[script.recorded.span_id]
+            return script.worked if recovered else script.failed, False
+        return script.failed if now <= bracket.failed else script.worked, True
 
     def _stand_in(self, attempt: Attempt) -> tuple[Answer, bool]:
         """A fallback does what it did for this call; if it was not asked then, it is taken to work."""
-        seen = next((one for one in reversed(self._call.tries) if one.tool == attempt.tool), None)
-        if seen is None:
-            return Answer(self._world.usual_seconds(attempt.tool)), False
-        return Answer(seen.duration, seen.fault), True
-
-    def _seconds(self, fault: Fault | None) -> float:
-        """How long an attempt with this result takes: as it did in this call, else as it usually does."""
-        like = [one.duration for one in self._call.own() if (one.fault is None) == (fault is None)]
-        return like[-1] if like else self._world.usual_seconds(self._call.tool) if fault is None else 0.0
-
-
-def _usual_seconds(recording: Recording) -> dict[str, float]:
-    seconds: dict[str, list[float]] = {}
-    for call in recording.calls:
-        for one in call.tries:
-            if one.fault is None:
-                seconds.setdefault(one.tool, []).append(one.duration)
-    return {tool: sorted(values)[len(values) // 2] for tool, values in seconds.items()}
+        for one in reversed(self._script.recorded.tries):
+            if one.tool == attempt.tool:
+                return Answer(one.duration, one.fault), True
+        return Answer(self._script.worked.seconds), False
 
 
 def _timed_out(attempt: Attempt) -> Fault:
