@@ -56,6 +56,8 @@ class Catalog(BaseModel):
 
     version: str
     suggestion: tuple[Suggestion, ...] = ()
+    without: frozenset[str] = frozenset()
+    """Ids of suggestions below this catalog that are left out."""
 
     def choose(self, tool: str, fault: Fault, limit: int) -> list[Suggestion]:
         """Pick the suggestions for a failure, in order, at most ``limit``."""
@@ -67,9 +69,9 @@ class Catalog(BaseModel):
         return {hint: missing for hint, missing in gaps.items() if missing}
 
     def over(self, base: Self) -> Catalog:
-        """Put these suggestions ahead of ``base``; one with the same id replaces it."""
-        own = {hint.id for hint in self.suggestion}
-        rest = tuple(hint for hint in base.suggestion if hint.id not in own)
+        """Put these suggestions ahead of ``base``; one with the same id replaces it, and those in ``without`` go."""
+        replaced = {hint.id for hint in self.suggestion} | self.without
+        rest = tuple(hint for hint in base.suggestion if hint.id not in replaced)
         return Catalog(version=f"{self.version}+{base.version}", suggestion=self.suggestion + rest)
 
 
