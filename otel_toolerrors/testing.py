@@ -60,12 +60,12 @@ class VirtualClock:
         wakes = self.now + seconds
         heapq.heappush(self._wakes, wakes)
         try:
-            for _ in range(_TURNS):
-                await asyncio.sleep(0)
+            idle = 0
             while self.now < wakes:
-                if self._wakes[0] >= wakes:
-                    self.now = wakes
                 await asyncio.sleep(0)
+                idle = idle + 1 if self._wakes[0] >= wakes else 0
+                if idle > _TURNS:
+                    self.now = wakes
         finally:
             self._wakes.remove(wakes)
             heapq.heapify(self._wakes)

@@ -8,7 +8,7 @@ from .breaker import Rejection, ServiceBreaker
 from .budget import RetryBudget
 from .cache import ResultCache
 from .driver import AsyncHands, Hands, SyncHands, adrive, drive
-from .ladder import Climb, climb, fail
+from .ladder import Climb, climb, fail, foresee
 from .observer import Observer, Silence
 from .pacing import Pacer
 from .reports import classified
@@ -51,4 +51,5 @@ __all__ = [
     "climb",
     "drive",
     "fail",
+    "foresee",
 ]

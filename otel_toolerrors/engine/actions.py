@@ -45,6 +45,8 @@ class Attempt:
     effects: Effects
     timeout: float | None
     """Seconds; None for no limit."""
+    hedge_after: float | None = None
+    """Seconds after which a second try may be started beside it; None for never."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,8 +130,11 @@ class Attempts:
             return ticket
         self.tried.append(rules.tool)
         began, reply = self.now, None
+        retry = rules.retry
+        hedge = retry.hedge_after if rules.effects in ("read", "idempotent") else None
+        attempt = Attempt(rules.tool, len(self.tried), arguments, rules.effects, retry.attempt_timeout, hedge)
         try:
-            reply = yield Attempt(rules.tool, len(self.tried), arguments, rules.effects, rules.retry.attempt_timeout)
+            reply = yield attempt
         finally:
             if reply is None:  # cancelled: says nothing about the service
                 service.breaker.release(ticket)

@@ -14,13 +14,13 @@ from typing import Any
 
 from otel_toolerrors.faults import Fault
 from otel_toolerrors.policy import Fallback, Terminal, ToolRules
-from otel_toolerrors.vocabulary import BreakerMoved, FallbackUsed, RunStopped, StopReason, ToolDegraded
+from otel_toolerrors.vocabulary import BreakerMoved, FallbackUsed, Foresight, RunStopped, StopReason, ToolDegraded
 
 from .actions import Action, Call, Decision, Reply, Succeeded
 from .attempts import Attempts, Emit
 from .breaker import Rejection
 from .reports import held_back
-from .retry import may_have_happened
+from .retry import Attempted, may_have_happened, refusal
 from .run import Stop
 from .surroundings import Surroundings
 
@@ -137,6 +137,13 @@ def fail(call: Call, rules: ToolRules, around: Surroundings, fault: Fault, emit:
     if run.stop(Stop(reason, call.tool, fault)):
         emit(RunStopped(tool=call.tool, reason=reason, category=fault.category, code=fault.code))
     return Decision(kind="stopped", fault=fault, failures=row, stop=reason)
+
+
+def foresee(call: Call, rules: ToolRules, fault: Fault) -> Foresight:
+    """Say what `climb` would do next about a first failure, for a layer that only observes."""
+    if refusal(Attempted(fault, 1, rules, keyed=call.key is not None)) is None:
+        return "retry"
+    return "surface" if _stop_reason(fault, rules) is None else "stop"
 
 
 def _stop_reason(fault: Fault, rules: ToolRules) -> StopReason | None:

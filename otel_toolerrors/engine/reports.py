@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from otel_toolerrors.faults import Fault
 from otel_toolerrors.policy import ToolRules
-from otel_toolerrors.vocabulary import FaultClassified, RefusalReason, RetryBasis, RetryRefused, RetryScheduled
+from otel_toolerrors.vocabulary import (
+    FaultClassified,
+    Foresight,
+    RefusalReason,
+    RetryBasis,
+    RetryRefused,
+    RetryScheduled,
+)
 
 PACED = "rate_limit.paced"
 """Code of a call that was held back because the service had asked others to wait."""
 
 
-def classified(tool: str, attempt: int, fault: Fault) -> FaultClassified:
-    """Say what an attempt's failure is."""
+def classified(tool: str, attempt: int, fault: Fault, would: Foresight | None = None) -> FaultClassified:
+    """Say what an attempt's failure is; and, for a layer that only observes, what would have come next."""
     return FaultClassified(
         tool=tool,
         attempt=attempt,
@@ -28,6 +35,7 @@ def classified(tool: str, attempt: int, fault: Fault) -> FaultClassified:
         signal=fault.signal,
         strength=fault.strength,
         dissent=fault.dissent,
+        would=would,
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextvars import copy_context
@@ -17,6 +15,7 @@ from otel_toolerrors.faults import Fault, classify, classify_result, is_control_
 from otel_toolerrors.policy import ToolRules
 
 from .credentials import Refreshes
+from .hedges import Hedges
 from .tools import Tool
 
 if TYPE_CHECKING:
@@ -46,7 +45,8 @@ class RunHands:
 
     def asynchronous(self, calling: Calling) -> AsyncHands:
         """Hands for one async call."""
-        return AsyncHands(self._caller(calling, _acall), self._layer.asleep, self._refreshes.arefresh)
+        hedges = Hedges(self._layer.asleep, calling.emit)
+        return AsyncHands(self._caller(calling, hedges.call), self._layer.asleep, self._refreshes.arefresh)
 
     def _caller(self, calling: Calling, call: Callable[[Tool, Attempt], Any]) -> Callable[[Attempt], Any]:
         own, name = calling.tool, calling.name
@@ -92,11 +92,3 @@ def _call_in_time(tool: Tool, attempt: Attempt, timeout: float) -> Any:
 
     Thread(target=work, name=f"toolerrors-{tool.name}", daemon=True).start()
     return result.result(timeout)
-
-
-async def _acall(tool: Tool, attempt: Attempt) -> Any:
-    async with asyncio.timeout(attempt.timeout):
-        if tool.is_async:
-            return await tool.function(**attempt.arguments)
-        value = await asyncio.to_thread(tool.function, **attempt.arguments)
-        return await value if inspect.isawaitable(value) else value

@@ -7,6 +7,7 @@ import logging
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from random import Random, SystemRandom
 from typing import Any, TypeVar, overload
@@ -16,7 +17,7 @@ from opentelemetry.trace import TracerProvider
 from otel_toolerrors.engine import ResultCache, Services
 from otel_toolerrors.faults import Rule, RuleSet, default_rules
 from otel_toolerrors.models import ModelChooser
-from otel_toolerrors.policy import Declaration, Policy, ToolRules, resolve
+from otel_toolerrors.policy import Declaration, Fallback, Policy, ToolRules, resolve
 from otel_toolerrors.surface import Catalog, RecoveryPacket, default_catalog, estimate_tokens
 from otel_toolerrors.telemetry import RunTrace, Tracing
 from otel_toolerrors.vocabulary import Effects, Event
@@ -25,7 +26,7 @@ from .credentials import Refresher
 from .policy_file import PolicyFile
 from .protect import protected
 from .run import Run, arm_for, new_run_id
-from .tools import InBand, Tools, tool_from
+from .tools import InBand, Tool, Tools, tool_from
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -98,6 +99,7 @@ class RecoveryLayer:
         self._on_event = on_event
         self._on_packet = on_packet
         self._rules: dict[tuple[str, Declaration, str], ToolRules] = {}
+        self._checked: set[frozenset[str]] = set()
         self._choosers: dict[tuple[str, ...], ModelChooser] = {}
 
     @overload
@@ -114,7 +116,7 @@ class RecoveryLayer:
         optional: bool = False,
         credential: str | None = None,
         cache_ttl: float | None = None,
-        fallback: tuple[str, ...] = (),
+        fallback: tuple[str | Fallback, ...] = (),
         in_band: InBand = False,
     ) -> Callable[[F], F]: ...
     def tool(
@@ -128,7 +130,7 @@ class RecoveryLayer:
         optional: bool = False,
         credential: str | None = None,
         cache_ttl: float | None = None,
-        fallback: tuple[str, ...] = (),
+        fallback: tuple[str | Fallback, ...] = (),
         in_band: InBand = False,
     ) -> Any:
         """Register a function as a tool, unchanged. Everything that is not said is taken in its strictest sense.
@@ -141,7 +143,7 @@ class RecoveryLayer:
             optional: When all else fails the tool leaves the run's list instead of ending the run.
             credential: Refreshed once per run after a 401.
             cache_ttl: A read's last good result may stand in for this many seconds.
-            fallback: Names of tools that stand in, in order.
+            fallback: Names of tools that stand in, in order; a `Fallback` also says how arguments are adapted.
             in_band: True if errors come back as values in a known form (MCP ``isError``, ``{"error": …}`` and so on);
                 or a function that tells which values may be errors.
 
@@ -158,6 +160,33 @@ class RecoveryLayer:
             return wrapped
 
         return register if function is None else register(function)
+
+    def build_tool(
+        self,
+        function: Callable[..., Any],
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        declared: Declaration | None = None,
+        in_band: InBand = False,
+    ) -> Tool:
+        """Register a tool from code that makes tools, and give it; `tool` is the decorator for it.
+
+        Args:
+            function: What is called.
+            name: The function's own name if None.
+            description: For the model; the first paragraph of the docstring if None.
+            declared: What it declares; the fail-closed default if None.
+            in_band: As for `tool`.
+
+        Raises:
+            ValueError: The name is taken.
+        """
+        tool = tool_from(function, name=name, declared=declared or Declaration(), in_band=in_band)
+        if description is not None:
+            tool = replace(tool, description=description)
+        self.tools.add(tool)
+        return tool
 
     def run(
         self,
@@ -203,7 +232,7 @@ class RecoveryLayer:
         service: str | None = None,
         credential: str | None = None,
         cache_ttl: float | None = None,
-        fallback: tuple[str, ...] = (),
+        fallback: tuple[str | Fallback, ...] = (),
         in_band: InBand = False,
         source: str = "main_agent",
     ) -> Callable[[F], F]: ...
@@ -217,7 +246,7 @@ class RecoveryLayer:
         service: str | None = None,
         credential: str | None = None,
         cache_ttl: float | None = None,
-        fallback: tuple[str, ...] = (),
+        fallback: tuple[str | Fallback, ...] = (),
         in_band: InBand = False,
         source: str = "main_agent",
     ) -> Any:
@@ -257,6 +286,15 @@ class RecoveryLayer:
         self.policy = policy
         self._rules = {}
         self.services.adopt(policy)
+
+    def check_catalog(self, offered: list[str]) -> None:
+        """Warn, once for each list of tools, of suggestions that name tools which the model is not offered."""
+        tools = frozenset(offered)
+        if tools in self._checked:
+            return
+        self._checked.add(tools)
+        for hint, missing in self.catalog.stale(tools).items():
+            _log.warning("suggestion %s names tools that no run offers: %s", hint, ", ".join(missing))
 
     def chooser_for(self, models: tuple[str, ...]) -> ModelChooser:
         """Find which of several models is asked now; all runs share the answer."""

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from otel_toolerrors.engine import Decision, RunState, Stop, adrive, climb, drive
-from otel_toolerrors.faults import redact
+from otel_toolerrors.faults import is_control_flow, redact
 from otel_toolerrors.policy import Declaration
 from otel_toolerrors.surface import STOP_MESSAGES, Outcome, Surfacer
 from otel_toolerrors.telemetry import RunTrace
@@ -71,7 +71,9 @@ class Run:
         self._index = 0
         self._done: dict[str, int] = {}
         self._answers: dict[str, Outcome] = {}
-        self._offered_first = ",".join(self._offered())
+        offered = self._offered()
+        layer.check_catalog(offered)
+        self._offered_first = ",".join(offered)
         self.trace = trace or layer.tracing.start_run(agent)
 
     # Calling
@@ -103,6 +105,8 @@ class Run:
         Raises:
             TypeError: The tool is async; use `acall`.
         """
+        if self.observes and (function is not None or tool in self.layer.tools):
+            return self._observe(tool, arguments or {}, function, call_id)
         calling = self._begin(tool, arguments or {}, function, declared, in_band, call_id=call_id, key=key)
         if calling.tool is not None and calling.tool.is_async:
             calling.abandon()
@@ -126,6 +130,8 @@ class Run:
         in_band: InBand | None = None,
     ) -> Outcome:
         """Do what `call` does in the current task. A sync tool runs in a thread, so that the loop stays free."""
+        if self.observes and (function is not None or tool in self.layer.tools):
+            return await self._aobserve(tool, arguments or {}, function, call_id)
         calling = self._begin(tool, arguments or {}, function, declared, in_band, call_id=call_id, key=key)
         with calling:
             verdict = self._asked(calling)
@@ -135,6 +141,40 @@ class Run:
                 common, hands = self._hands.common(calling), self._hands.asynchronous(calling)
                 decision = await adrive(steps, common, hands, calling.trace)
             return self._answer(calling, decision)
+
+    @property
+    def observes(self) -> bool:
+        """Whether the policy's mode is ``observe``: decide and record, and change nothing."""
+        return self.policy.mode == "observe"
+
+    def _observe(
+        self, name: str, arguments: Mapping[str, Any], function: Callable[..., Any] | None, call_id: str | None
+    ) -> Outcome:
+        called = function or self.layer.tools[name].function
+        watched = self.watch(name, arguments, call_id=call_id)
+        try:
+            with watched:
+                value = watched.returned(called(**arguments))
+        except Exception as error:
+            if is_control_flow(error):
+                raise
+            return watched.outcome(error=error)
+        return watched.outcome(value)
+
+    async def _aobserve(
+        self, name: str, arguments: Mapping[str, Any], function: Callable[..., Any] | None, call_id: str | None
+    ) -> Outcome:
+        called = function or self.layer.tools[name].function
+        watched = self.watch(name, arguments, call_id=call_id)
+        try:
+            with watched:
+                answer = called(**arguments)
+                value = watched.returned(await answer if inspect.isawaitable(answer) else answer)
+        except Exception as error:
+            if is_control_flow(error):
+                raise
+            return watched.outcome(error=error)
+        return watched.outcome(value)
 
     async def acall_all(self, calls: Sequence[tuple[str, Mapping[str, Any], str]]) -> list[Outcome]:
         """Make one turn's calls ``(tool, arguments, call_id)`` at the same time; one outcome each, in order.

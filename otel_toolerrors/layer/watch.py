@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from otel_toolerrors.engine import Decision, classified
-from otel_toolerrors.faults import Fault, classify, classify_result, is_control_flow
+from otel_toolerrors.engine import Decision, classified, foresee
+from otel_toolerrors.faults import Fault, classify, classify_result, is_control_flow, redact
 from otel_toolerrors.policy import Declaration
+from otel_toolerrors.surface import Outcome, neutralise
 
 from .calling import Calling
 from .tools import Tool
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_LIMIT = 300
 _log = logging.getLogger("otel_toolerrors")
 
 
@@ -37,6 +39,16 @@ class Watched:
         """Look whether the value reports an error, and give it back as it is."""
         self._reported = classify_result(value, effects=self._calling.rules.effects, rules=self._rules)
         return value
+
+    def outcome(self, value: Any = None, error: Exception | None = None) -> Outcome:
+        """Give what happened as an outcome; ``error`` stands on it as it was raised."""
+        calling = self._calling
+        if error is None:
+            return Outcome(kind="ok", tool=calling.name, call_id=calling.call_id, value=value, attempts=1)
+        message = neutralise(redact(str(error)), _LIMIT)
+        return Outcome(
+            kind="surfaced", tool=calling.name, call_id=calling.call_id, attempts=1, message=message, error=error
+        )
 
     def __enter__(self) -> Self:
         self._calling.trace.attempt_started(self._calling.name, 1)
@@ -59,7 +71,7 @@ class Watched:
             fault = classify(error, effects=calling.rules.effects, rules=self._rules)
         calling.trace.attempt_ended(fault)
         if fault is not None:
-            calling.emit(classified(calling.name, 1, fault))
+            calling.emit(classified(calling.name, 1, fault, foresee(calling.call, calling.rules, fault)))
         calling.end(Decision(kind="ok" if fault is None else "surfaced", fault=fault, attempts=1))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .annotations import effects_from_hints
 from .load import PolicyError, load_policy, parse_policy
 from .model import (
     BreakerPolicy,
@@ -35,6 +36,7 @@ __all__ = [
     "Terminal",
     "ToolPolicy",
     "ToolRules",
+    "effects_from_hints",
     "load_policy",
     "parse_policy",
     "resolve",

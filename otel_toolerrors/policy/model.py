@@ -53,6 +53,9 @@ class RetryPolicy(_Section):
     """No wait is begun that would end later than this after the call began. Source: ours."""
     attempt_timeout: Seconds | None = None
     """Limit of a single attempt. A sync tool's thread cannot be stopped and may still commit. Source: ours."""
+    hedge_after: Seconds | None = None
+    """For async reads and idempotent tools: start a second try when the first has not answered after this long, and
+    take whichever answers first. None: never. Source: ours."""
     retry_after_cap: Seconds = 21_600.0
     """A longer Retry-After counts as a refusal. Source: S1 (6 h)."""
     persistent: bool = False
@@ -163,6 +166,9 @@ class Fallback(_Section):
     """Arguments it does not take."""
     quality: str | None = None
     """What is lost, in a few words: the model is told. Source: S1."""
+
+    def __hash__(self) -> int:  # type: ignore[explicit-override]  # typing.override needs Python 3.12
+        return hash((self.tool, tuple(sorted(self.arguments.items())), self.drop, self.quality))
 
 
 class ToolPolicy(_Section):

@@ -18,7 +18,7 @@ class Declaration:
     optional: bool = False
     credential: str | None = None
     cache_ttl: float | None = None
-    fallback: tuple[str, ...] = ()
+    fallback: tuple[str | Fallback, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +49,12 @@ def resolve(policy: Policy, tool: str, declared: Declaration, source: str) -> To
         optional=declared.optional if own.optional is None else own.optional,
         credential=own.credential or declared.credential,
         cache_ttl=ttl if effects == "read" else None,
-        fallback=own.fallback or tuple(Fallback(tool=name) for name in declared.fallback),
+        fallback=own.fallback or tuple(_fallback(way) for way in declared.fallback),
         retry=policy.retry_for(tool, source),
         run=policy.run,
         foreground=source in policy.run.foreground,
     )
+
+
+def _fallback(way: str | Fallback) -> Fallback:
+    return way if isinstance(way, Fallback) else Fallback(tool=way)

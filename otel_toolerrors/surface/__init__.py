@@ -8,7 +8,7 @@ from .envelope import Envelope, EnvelopeError
 from .messages import DENIED_CODE, NEAR_NAMES, STOP_MESSAGES, UNKNOWN_TOOL
 from .neutral import neutralise
 from .outcome import Outcome, RecoveryExhausted, ToolRunTerminated, render_value
-from .packet import RecoveryPacket
+from .packet import RecoveryPacket, packets_to
 from .surfacer import Surfacer, Where
 
 __all__ = [
@@ -33,5 +33,6 @@ __all__ = [
     "estimate_tokens",
     "load_catalog",
     "neutralise",
+    "packets_to",
     "render_value",
 ]

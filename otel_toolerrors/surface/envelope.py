@@ -69,4 +69,3 @@ def envelope_for(decision: Decision, fault: Fault, tool: str, *, hint: str | Non
             trace_id=trace_id or None,
         ),
     )
-

@@ -65,6 +65,8 @@ class Outcome:
     """Seconds since a cached value was read."""
     note: str | None = None
     """What the model must know about a value that stands in for another."""
+    error: Exception | None = field(default=None, repr=False)
+    """In observe mode, what the tool raised: raise it again to change nothing. It is not redacted."""
     message: str | None = field(default=None, repr=False)
 
     @property

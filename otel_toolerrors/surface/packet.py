@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
 from pydantic import BaseModel, ConfigDict
 
 from otel_toolerrors.engine import Decision
@@ -44,6 +49,20 @@ class RecoveryPacket(BaseModel):
         ]
         head = f"[{self.trace_id or self.run_id}] {self.tool}"
         return "\n".join([head, *(f"{name}: {value}" for name, value in rows)])
+
+
+def packets_to(folder: str | Path) -> Callable[[RecoveryPacket], None]:
+    """Give an ``on_packet`` that writes each packet into ``folder`` as JSON, readable by its owner only."""
+    folder = Path(folder)
+
+    def write(packet: RecoveryPacket) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f"{packet.run_id}-", suffix=".json", dir=folder)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(packet.model_dump_json(indent=2))
+        Path(name).chmod(0o600)
+
+    return write
 
 
 _SAFE: dict[str, tuple[str, ...]] = {

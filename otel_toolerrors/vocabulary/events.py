@@ -12,7 +12,17 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from .attributes import attribute
-from .words import Arm, BreakerKind, BreakerState, Category, RefusalReason, RetryBasis, SideEffects, StopReason
+from .words import (
+    Arm,
+    BreakerKind,
+    BreakerState,
+    Category,
+    Foresight,
+    RefusalReason,
+    RetryBasis,
+    SideEffects,
+    StopReason,
+)
 
 
 class Event(Protocol):
@@ -84,6 +94,10 @@ class FaultClassified:
     strength: str = attribute(
         "toolerrors.signal.strength", "How far that signal can be trusted.", "strong", cardinality="low"
     )
+    would: Foresight | None = attribute(
+        "toolerrors.would", "In observe mode: what the policy would have done next.", "retry", cardinality="low",
+        default=None,
+    )  # fmt: skip
     dissent: str | None = attribute(
         "toolerrors.signal.dissent", "Signals that voted for another category, as ``signal=category`` pairs.",
         "status=permission,header=rate_limited", default=None,
@@ -105,6 +119,20 @@ class RetryScheduled:
     basis: RetryBasis = attribute("toolerrors.retry.basis", "What chose the delay.", "backoff", cardinality="low")
     code: str = _code()
     fingerprint: str = _fingerprint()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HedgeStarted:
+    """The first try was slow, so a second one was started beside it."""
+
+    NAME: ClassVar[str] = "toolerrors.hedge.started"
+    VIEW: ClassVar[str] = "hedges"
+
+    tool: str = _tool()
+    attempt: int = _attempt()
+    after: float = attribute(
+        "toolerrors.hedge.after", "How long the first try had been under way.", 0.8, unit="s", cardinality="high"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -387,6 +415,7 @@ EVENTS: tuple[type[Event], ...] = (
     FaultClassified,
     RetryScheduled,
     RetryRefused,
+    HedgeStarted,
     BreakerMoved,
     BreakerRejected,
     FallbackUsed,

@@ -55,6 +55,9 @@ RefusalReason = Literal[
 ]
 """Why a failed attempt was not repeated."""
 
+Foresight = Literal["retry", "stop", "surface"]
+"""What a policy that only observes would have done next."""
+
 StopReason = Literal[
     "permission",  # access denied; a person must act
     "exhausted",  # a passing error did not pass

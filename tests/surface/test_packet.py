@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from otel_toolerrors.surface import Envelope
+from otel_toolerrors.surface import Envelope, RecoveryPacket, packets_to
 from otel_toolerrors.testing import Bench
 from otel_toolerrors.vocabulary import PacketIssued
 from tests.layer.errors import http_error
@@ -105,3 +105,16 @@ def test_published_schema_is_the_model_s(request):
     """docs/envelope.schema.json is what the code says; `make docs-reference` rewrites it."""
     published = request.config.rootpath / "docs" / "envelope.schema.json"
     assert Envelope.model_json_schema() == json.loads(published.read_text(encoding="utf-8"))
+
+
+def test_packets_can_be_kept_in_a_folder(tmp_path):
+    """One private file a packet, readable again."""
+    folder = tmp_path / "packets"
+    outcome, _ = outcome_of(TimeoutError("timed out"))
+    write = packets_to(folder)
+    write(outcome.packet)
+    write(outcome.packet)
+    files = sorted(folder.iterdir())
+    assert 2 == len(files)
+    assert [outcome.packet] * 2 == [RecoveryPacket.model_validate_json(file.read_text()) for file in files]
+    assert {0o600} == {file.stat().st_mode & 0o777 for file in files}
