@@ -114,6 +114,7 @@ class RecordedCall:
     _attempt_start: int | None = None
     _attempt_token: Token[Context] | None = None
     _attempt_tool = ""
+    _attempt_number = 0
     _category: str | None = None
     _code: str | None = None
     _cancelled = False
@@ -165,6 +166,7 @@ class RecordedCall:
     def attempt_started(self, tool: str, number: int) -> None:
         """Remember when a first attempt began; open a span for a repeated one, or for a fallback's."""
         self._attempts += 1
+        self._attempt_number = number
         if number == 1 and tool == self._tool:
             self._attempt_start = time_ns()
         else:
@@ -178,7 +180,7 @@ class RecordedCall:
                 self._begin_attempt(self._tool, self._attempt_start)
         self._attempt_start = None
         if self._attempt is not None:
-            self._end_attempt(fault)
+            self._end_attempt(self._attempt, fault)
 
     @guarded
     def event(self, event: Event) -> None:
@@ -192,7 +194,7 @@ class RecordedCall:
             return
         self._ended = True
         if self._attempt is not None:  # cut short
-            self._end_attempt(None)
+            self._end_attempt(self._attempt, None)
         self._describe(span, ok=ok)
         self._count(ok=ok)
         restore(self._token)
@@ -204,8 +206,6 @@ class RecordedCall:
         """Open an attempt's span: for one that is over, from its start; else as the current span."""
         if not self._span.is_recording():
             return
-        if self._attempt is not None:
-            self._end_attempt(None)
         name = f"{AttemptSpan.OPERATION} {self._signals.instruments.label(tool)}"
         self._attempt_tool = tool
         self._attempt = self._signals.tracer.start_span(name, self._context, start_time=start)
@@ -213,19 +213,16 @@ class RecordedCall:
             self._attempt_token = otel_context.attach(set_span_in_context(self._attempt, self._context))
 
     @guarded
-    def _end_attempt(self, fault: Fault | None) -> None:
-        attempt, self._attempt = self._attempt, None
-        token, self._attempt_token = self._attempt_token, None
-        if token is not None:
-            restore(token)
-        if attempt is None:
-            return
-        if attempt.is_recording():
-            category, code = (fault.category, fault.code) if fault is not None else (None, None)
-            record = AttemptSpan(tool=self._attempt_tool, attempt=self._attempts, category=category, error_type=code)
-            attempt.set_attributes(render(record))
-            if fault is not None:
-                attempt.set_status(_FAILED)
+    def _end_attempt(self, attempt: Span, fault: Fault | None) -> None:
+        self._attempt = None
+        if self._attempt_token is not None:
+            restore(self._attempt_token)
+            self._attempt_token = None
+        category, code = (fault.category, fault.code) if fault is not None else (None, None)
+        record = AttemptSpan(tool=self._attempt_tool, attempt=self._attempt_number, category=category, error_type=code)
+        attempt.set_attributes(render(record))
+        if fault is not None:
+            attempt.set_status(_FAILED)
         attempt.end()
 
     @guarded

@@ -76,8 +76,8 @@ def _reader(kind: type) -> _Reader:
 
 
 def _fit(value: Any) -> Scalar:
-    if isinstance(value, bool | float):
-        return value
+    if isinstance(value, float):
+        return float(value)
     if isinstance(value, int):
         return int(value) if value in _INT64 else _fit(f"{value:#x}")
     if isinstance(value, str):

@@ -166,6 +166,17 @@ def test_a_repeated_call_is_linked_to_the_failed_one(memory, run, call_span):
     assert repeated.links[0].context.span_id == failed.context.span_id
 
 
+def test_the_memory_of_failed_calls_is_bounded(memory, run, call_span):
+    """A run that fails without end forgets its oldest failures."""
+    for number in range(300):
+        failed = call_span(arguments=str(number), outcome="surfaced", error_type="http.503")
+        run.start_call("search", service="search-api").end(failed, ok=False)
+    memory.exporter.clear()
+    for arguments in ("0", "299"):
+        run.start_call("search", service="search-api").end(call_span(arguments=arguments), ok=True)
+    assert [len(span.links) for span in memory.spans] == [0, 1]
+
+
 def test_without_a_tracer_nothing_is_built():
     """With nothing but the API installed a call has no ids and builds no record."""
     run = Tracing(trace.NoOpTracerProvider()).start_run("triage")

@@ -31,6 +31,10 @@ class Colour(StrEnum):
     RED = "red"
 
 
+class Half(float):
+    """A number that is not quite a number."""
+
+
 class Number(Enum):
     """No scalar at all."""
 
@@ -59,6 +63,7 @@ def test_scalars_pass_unchanged(value):
         ("half \ud800 a pair", "half ? a pair"),
         (2**63, "0x8000000000000000"),
         (Colour.RED, "red"),
+        (Half(0.5), 0.5),
         (Number.ONE, "<Number>"),
         (b"bytes", "<bytes>"),
         (["a"], "<list>"),
