@@ -60,7 +60,36 @@ call or message; never a metric label.
 - A tool name that nobody registered came from a model: it stands in `gen_ai.tool.name`, but the span's name and every
   metric label say `unknown`.
 - Events are span events by default. `configure(event_signal="logs")` sends them as log records of the same name and
-  attributes, `"both"` as both.
+  attributes, `"both"` as both. The SDK keeps only the last 128 events of a span, and exports a span when it ends.
+- Metrics recorded in a sampled call carry its ids as exemplars.
+
+## Where it goes
+
+Without an SDK nothing is recorded, and nothing is built. `te.configure()` sets one up, or adds to the one that is
+there:
+
+| the environment says | traces, and what follows them |
+| --- | --- |
+| nothing | files of JSON lines in `.toolerrors/traces/`, in the format of the collector's `file` exporter |
+| `OTEL_EXPORTER_OTLP_*` | OTLP, as the standard variables say; metrics, and log records if wanted, go the same way |
+| `OTEL_TRACES_EXPORTER` (`…_METRICS_…`, `…_LOGS_…`) | the exporters of those names; `none` for none |
+| `OTEL_SDK_DISABLED=true` | nothing |
+
+**Trace files.** Each process writes files of its own, `traces-{start}-{process}-{random}-{number}.jsonl`, so that many
+may share a folder; a forked child begins its own. Folder and files are readable by their owner only. A file is
+finished at 64 MiB or after a day (`Rotation`), and then compressed if you like. A call is on its way to the file the
+moment it ends, at most 0.05 s later under load: a process that is killed loses its open spans. The agent never waits
+for the disk. While the disk refuses, up to 8192 spans wait and are written when it recovers; what does not fit is
+dropped and counted, by reason, in `toolerrors.telemetry.dropped` and in `configure(...).dropped`.
+
+**Without code.** Under `opentelemetry-instrument`, or after `ToolErrorsInstrumentor().instrument()`, every installed
+framework that has an observer is watched; nothing about its behaviour changes.
+`OTEL_PYTHON_DISABLED_INSTRUMENTATIONS=toolerrors` leaves all of it out, `toolerrors-langchain` one framework. An
+observer is an entry point in the group `otel_toolerrors.observers`, named after the framework's top-level module: a
+function that takes a `Tracing`, puts its hooks in place, and returns the function that takes them out.
+
+**Stores without log records.** `bridge_events(logger_provider)` copies every event that goes through a logger provider
+onto the span it was emitted in.
 """
 
 

@@ -5,7 +5,11 @@ from typing import get_args
 
 import pytest
 
+from otel_toolerrors.telemetry import Rotation
 from otel_toolerrors.telemetry.guard import LIMIT
+from otel_toolerrors.telemetry.instrumentor import OBSERVERS
+from otel_toolerrors.telemetry.outbox import CAPACITY, LINGER
+from otel_toolerrors.telemetry.setup import TRACES_DIR
 from otel_toolerrors.vocabulary import EVENTS, METRICS, SPANS, VERSION, attributes_of, words
 from otel_toolerrors.vocabulary.reference import render
 
@@ -35,6 +39,13 @@ def test_every_metric_and_value_is_on_the_page():
     assert f"Version **{VERSION}**" in page
 
 
-def test_the_page_names_the_real_limit():
-    """The length at which text is cut is the one the code cuts at."""
-    assert f"Text is cut at {LIMIT} characters" in render()
+def test_the_page_names_the_real_limits():
+    """The numbers in the prose are those of the code."""
+    page = " ".join(render().split())
+    assert f"Text is cut at {LIMIT} characters" in page
+    assert f"up to {CAPACITY} spans wait" in page
+    assert f"at most {LINGER} s later" in page
+    assert f"finished at {Rotation().max_bytes // 2**20} MiB or after a day" in page
+    assert Rotation().max_age == 24 * 3600
+    assert f"`{TRACES_DIR}/`" in page
+    assert f"group `{OBSERVERS}`" in page
