@@ -20,27 +20,33 @@ class _Dialect:
 _DIALECTS = (
     _Dialect(
         "openinference",
-        "\"openinference.span.kind\" = 'TOOL'",
-        'coalesce("tool.name", name)',
-        '"input.value"',
+        is_tool_call="attributes['openinference.span.kind'] = 'TOOL'",
+        tool="coalesce(attributes['tool.name'], name)",
+        arguments="attributes['input.value']",
     ),
     _Dialect(
         "traceloop",
-        "\"traceloop.span.kind\" = 'tool'",
-        "coalesce(\"traceloop.entity.name\", regexp_replace(name, '\\.tool$', ''))",
-        '"traceloop.entity.input"',
+        is_tool_call="attributes['traceloop.span.kind'] = 'tool'",
+        tool="coalesce(attributes['traceloop.entity.name'], regexp_replace(name, '\\.tool$', ''))",
+        arguments="attributes['traceloop.entity.input']",
     ),
     _Dialect(
-        "genai",
-        "\"gen_ai.operation.name\" = 'execute_tool'",
-        "regexp_replace(name, '^execute_tool ', '')",
-        '"gen_ai.tool.call.arguments"',
+        "langsmith",
+        is_tool_call="attributes['langsmith.span.kind'] = 'tool'",
+        tool="name",
+        arguments="attributes['gen_ai.prompt']",
     ),
-    _Dialect(
+    _Dialect(  # also Logfire, which shows what it instruments under its own message
         "pydantic-ai",
-        "\"gen_ai.tool.name\" IS NOT NULL AND name LIKE 'running tool%'",
-        '"gen_ai.tool.name"',
-        '"tool_arguments"',
+        is_tool_call="\"gen_ai.tool.name\" IS NOT NULL AND attributes['logfire.msg'] LIKE 'running tool%'",
+        tool='"gen_ai.tool.name"',
+        arguments="attributes['tool_arguments']",
+    ),
+    _Dialect(  # the GenAI conventions, whoever follows them
+        "genai",
+        is_tool_call="\"gen_ai.operation.name\" = 'execute_tool'",
+        tool="regexp_replace(name, '^execute_tool ', '')",
+        arguments="attributes['gen_ai.tool.call.arguments']",
     ),
 )
 
@@ -52,7 +58,7 @@ def _choose(field: str) -> str:
 
 _IS_TOOL_CALL = " OR ".join(f"({d.is_tool_call})" for d in _DIALECTS)
 _INSTRUMENTATION = "CASE " + " ".join(f"WHEN {d.is_tool_call} THEN '{d.name}'" for d in _DIALECTS) + " END"
-_ARGUMENTS = f'coalesce("gen_ai.tool.call.arguments", {_choose("arguments")})'
+_ARGUMENTS = f"coalesce(attributes['gen_ai.tool.call.arguments'], {_choose('arguments')})"
 _FAILED = "(status = 'ERROR' OR \"error.type\" IS NOT NULL)"
 
 
@@ -85,7 +91,7 @@ SELECT c.trace_id, c.span_id, c.span_id AS call_span_id, c."end" AS ts, 'toolerr
   {message} AS message, x.type AS exception_type, 'none' AS signal, 'none' AS strength,
   c.run_id, c.agent, c.conversation, c.service, c.service_name, c.service_version
 FROM calls c LEFT JOIN (
-  SELECT trace_id, span_id, max("exception.message") AS message, max("exception.type") AS type
+  SELECT trace_id, span_id, max(attributes['exception.message']) AS message, max("exception.type") AS type
   FROM span_events WHERE name = 'exception' GROUP BY trace_id, span_id
 ) x ON x.trace_id = c.trace_id AND x.span_id = c.span_id
 WHERE c.instrumentation <> 'toolerrors' AND c.outcome = 'surfaced'"""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any, Literal
@@ -53,7 +53,7 @@ def render(changes: Iterable[Change], rows: Iterable[Row] = ()) -> str:
     for change in changes:
         tables.setdefault(change.path[:-1], []).append(change)
     blocks = [_table(path, tables[path]) for path in sorted(tables)]
-    return "\n\n".join([*blocks, *map(_row, rows)]) + "\n"
+    return "\n\n".join([*blocks, *map(_row, rows)]).rstrip() + "\n"
 
 
 def comment(text: str) -> str:
@@ -82,6 +82,15 @@ def document(changes: Iterable[Change]) -> dict[str, Any]:
     return top
 
 
+def leaves(table: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Give the keys of nested tables with their paths; None means unset."""
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from leaves(value, (*path, key))
+        elif value is not None:
+            yield (*path, key), value
+
+
 def _table(path: tuple[str, ...], changes: Sequence[Change]) -> str:
     lines = [f"[{'.'.join(map(_key, path))}]"] if path else []
     for change in changes:
@@ -91,7 +100,7 @@ def _table(path: tuple[str, ...], changes: Sequence[Change]) -> str:
 
 
 def _row(row: Row) -> str:
-    lines = [comment(row.reason), f"[[{_key(row.table)}]]"]
+    lines = [*([comment(row.reason)] if row.reason else []), f"[[{_key(row.table)}]]"]
     return "\n".join([*lines, *(f"{_key(key)} = {_value(value)}" for key, value in row.keys.items())])
 
 

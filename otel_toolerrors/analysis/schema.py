@@ -1,9 +1,9 @@
 """The tables that traces are read into, generated from the vocabulary.
 
 A column whose name holds a dot is an attribute under exactly that key:
-``spans."gen_ai.tool.name"``. Every key of the vocabulary has a column, as have
-the few foreign keys that tell of tool calls; what remains of a span's, an
-event's or a resource's attributes is in a ``MAP(VARCHAR, VARCHAR)``.
+``spans."gen_ai.tool.name"``. Every key of the vocabulary has a column; what else
+a span, an event or a resource carries is in a ``MAP(VARCHAR, VARCHAR)``:
+``spans.attributes['openinference.span.kind']``.
 """
 
 from __future__ import annotations
@@ -39,34 +39,21 @@ def _vocabulary_columns(records: Iterable[type]) -> tuple[Column, ...]:
     return tuple(Column(key, sql_type) for key, sql_type in types.items())
 
 
-def _strings(*keys: str) -> tuple[Column, ...]:
-    return tuple(Column(key, "VARCHAR") for key in keys)
-
-
-RESOURCE_ATTRIBUTES = _strings("service.name", "service.version", "service.instance.id", "deployment.environment.name")
-
-FOREIGN_SPAN_ATTRIBUTES = (
-    # What other instrumentations write on tool calls, where it differs from the GenAI conventions.
-    *_strings("gen_ai.tool.call.arguments"),
-    *_strings("openinference.span.kind", "tool.name", "input.value"),
-    *_strings("traceloop.span.kind", "traceloop.entity.name", "traceloop.entity.input"),
-    *_strings("tool_arguments"),
-    # Of the model's turns.
-    *_strings("gen_ai.request.model"),
-    Column("gen_ai.usage.input_tokens", "BIGINT"),
-    Column("gen_ai.usage.output_tokens", "BIGINT"),
-    Column("http.response.status_code", "BIGINT"),
+RESOURCE_ATTRIBUTES = tuple(
+    Column(key, "VARCHAR")
+    for key in (
+        "service.name",
+        "service.version",
+        "service.instance.id",
+        "deployment.environment.name",
+        # Every SDK writes these three: columns cost less than entries in a map.
+        "telemetry.sdk.name",
+        "telemetry.sdk.language",
+        "telemetry.sdk.version",
+    )
 )
-FOREIGN_EVENT_ATTRIBUTES = _strings("exception.type", "exception.message")
-
-
-def _with_foreign(columns: tuple[Column, ...], foreign: tuple[Column, ...]) -> tuple[Column, ...]:
-    ours = {column.name for column in columns}
-    return columns + tuple(column for column in foreign if column.name not in ours)
-
-
-SPAN_ATTRIBUTES = _with_foreign(_vocabulary_columns(SPANS), FOREIGN_SPAN_ATTRIBUTES)
-EVENT_ATTRIBUTES = _with_foreign(_vocabulary_columns(EVENTS), FOREIGN_EVENT_ATTRIBUTES)
+SPAN_ATTRIBUTES = _vocabulary_columns(SPANS)
+EVENT_ATTRIBUTES = _vocabulary_columns(EVENTS)
 
 ATTRIBUTE_MAP = "MAP(VARCHAR, VARCHAR)"
 

@@ -1,6 +1,6 @@
 """The few statistics the findings need, each from its formula, so that no heavy library comes along.
 
-They are compared with scipy's in the tests.
+The tests compare them with published examples and exact arithmetic.
 """
 
 from __future__ import annotations

@@ -123,12 +123,12 @@ WHERE e.name IN ({names})"""
 
 
 _MODEL_TURNS = f"""
-SELECT trace_id, span_id, parent_span_id, {_WHEN}, "gen_ai.request.model" AS model,
-  "gen_ai.usage.input_tokens" AS input_tokens, "gen_ai.usage.output_tokens" AS output_tokens,
+SELECT trace_id, span_id, parent_span_id, {_WHEN}, attributes['gen_ai.request.model'] AS model,
+  TRY_CAST(attributes['gen_ai.usage.input_tokens'] AS BIGINT) AS input_tokens,
+  TRY_CAST(attributes['gen_ai.usage.output_tokens'] AS BIGINT) AS output_tokens,
   "gen_ai.conversation.id" AS conversation, "error.type" AS error_type, status, status_message, {_WHO}
 FROM spans WHERE "gen_ai.operation.name" IN ('chat', 'text_completion', 'generate_content')
-  OR "openinference.span.kind" = 'LLM'"""
-
+  OR attributes['openinference.span.kind'] = 'LLM'"""
 
 # An event that came both in its span and as a log record counts once. The span holds the last 128 at most, and its
 # copy may have another timestamp: of each name, the road on which more arrived is believed.

@@ -58,24 +58,23 @@ def read_requests(files: Sequence[str]) -> str:
 def select_spans(requests: str) -> str:
     """Render the spans of ``requests``, one a row, with their events still nested in ``events``.
 
-    A level that is missing altogether becomes a span without ids, and so an error.
+    A level that is missing altogether is an error: the names may be spelled otherwise.
     """
-    known = " AND ".join(f"{name} IS NULL" for name in _REQUEST)
+    stranger = " AND ".join(f"{name} IS NULL" for name in _REQUEST)
     return f"""
-WITH resources AS (
-  SELECT unnest(CASE WHEN {known} THEN [NULL] ELSE resourceSpans END) AS r FROM {requests}
-),
+WITH resources AS (SELECT unnest(resourceSpans) AS r FROM {requests} WHERE {_refuse(stranger)}),
 scopes AS (
   SELECT
     {_typed("keys", "texts", RESOURCE_ATTRIBUTES)},
-    resource, unnest(scopes) AS s
+    {_leftovers("keys", "texts", RESOURCE_ATTRIBUTES)} AS resource, unnest(scopes) AS s
   FROM (
-    SELECT coalesce(r.scopeSpans, [NULL]) AS scopes, {_unzip("r.resource.attributes")},
-      {_leftovers("r.resource.attributes", RESOURCE_ATTRIBUTES)} AS resource
-    FROM resources
+    SELECT r.scopeSpans AS scopes, {_unzip("r.resource.attributes")} FROM resources
+    WHERE {_refuse("r.scopeSpans IS NULL")}
   )
 ),
-flat AS (SELECT * EXCLUDE (s), s.scope.name AS scope, unnest(coalesce(s.spans, [NULL])) AS span FROM scopes),
+flat AS (
+  SELECT * EXCLUDE (s), s.scope.name AS scope, unnest(s.spans) AS span FROM scopes WHERE {_refuse("s.spans IS NULL")}
+),
 keyed AS (SELECT *, {_unzip("span.attributes")} FROM flat)
 SELECT
   CASE WHEN length(span.traceId) = 32 AND length(span.spanId) = 16 THEN lower(span.traceId)
@@ -87,9 +86,11 @@ SELECT
   nullif(span.status.message, '') AS status_message, scope,
   {", ".join(column.quoted for column in RESOURCE_ATTRIBUTES)},
   {_typed("keys", "texts", SPAN_ATTRIBUTES)},
-  {_leftovers("span.attributes", SPAN_ATTRIBUTES)} AS attributes, resource,
+  {_leftovers("keys", "texts", SPAN_ATTRIBUTES)} AS attributes, resource,
   list_transform(span.links, lambda k: struct_pack(trace_id := lower(k.traceId), span_id := lower(k.spanId))) AS links,
-  span.events AS events
+  list_transform(span.events, lambda e: struct_pack(
+    name := e.name, ts_ns := coalesce(e.timeUnixNano, 0)::BIGINT, {_unzip("e.attributes", ":=")}
+  )) AS events
 FROM keyed"""
 
 
@@ -99,13 +100,12 @@ def select_span_events(spans: str) -> str:
 WITH flat AS (
   SELECT trace_id, span_id, generate_subscripts(events, 1) - 1 AS position, unnest(events) AS event
   FROM {spans} WHERE len(events) > 0
-),
-keyed AS (SELECT *, {_unzip("event.attributes")} FROM flat)
+)
 SELECT
-  trace_id, span_id, position, 'span' AS signal, event.name AS name, coalesce(event.timeUnixNano, 0)::BIGINT AS ts_ns,
-  {_typed("keys", "texts", EVENT_ATTRIBUTES)},
-  {_leftovers("event.attributes", EVENT_ATTRIBUTES)} AS attributes
-FROM keyed"""
+  trace_id, span_id, position, 'span' AS signal, event.name AS name, event.ts_ns AS ts_ns,
+  {_typed("event.keys", "event.texts", EVENT_ATTRIBUTES)},
+  {_leftovers("event.keys", "event.texts", EVENT_ATTRIBUTES)} AS attributes
+FROM flat"""
 
 
 def select_log_events(requests: str) -> str:
@@ -122,15 +122,22 @@ SELECT
   lower(event.traceId) AS trace_id, lower(event.spanId) AS span_id, NULL::INTEGER AS position, 'log' AS signal,
   event.eventName AS name, coalesce(nullif(event.timeUnixNano, 0), event.observedTimeUnixNano, 0)::BIGINT AS ts_ns,
   {_typed("keys", "texts", EVENT_ATTRIBUTES)},
-  {_leftovers("event.attributes", EVENT_ATTRIBUTES)} AS attributes
+  {_leftovers("keys", "texts", EVENT_ATTRIBUTES)} AS attributes
 FROM keyed"""
 
 
-def _unzip(attributes: str) -> str:
-    return (
-        f"list_transform({attributes}, lambda a: a.key) AS keys, "
-        f"list_transform({attributes}, lambda a: {_TEXT}) AS texts"
-    )
+def _refuse(condition: str) -> str:
+    """Render a filter that passes every row, or fails the query."""
+    return f"CASE WHEN {condition} THEN error('a level is missing') ELSE true END"
+
+
+def _unzip(attributes: str, named: str = "AS") -> str:
+    """Render attributes as two lists, of keys and of texts; as columns, or (with ``:=``) as fields of a struct."""
+    lists = {
+        "keys": f"list_transform({attributes}, lambda a: a.key)",
+        "texts": f"list_transform({attributes}, lambda a: {_TEXT})",
+    }
+    return ", ".join(f"{value} AS {name}" if named == "AS" else f"{name} := {value}" for name, value in lists.items())
 
 
 def _typed(keys: str, texts: str, columns: Iterable[Column]) -> str:
@@ -142,11 +149,11 @@ def _typed(keys: str, texts: str, columns: Iterable[Column]) -> str:
     return ",\n  ".join(map(read, columns))
 
 
-def _leftovers(attributes: str, columns: Iterable[Column]) -> str:
+def _leftovers(keys: str, texts: str, columns: Iterable[Column]) -> str:
     typed = ", ".join(literal(column.name) for column in columns)
     # A missing key is kept, so that the map refuses it.
-    rest = f"list_filter({attributes}, lambda a: a.key IS NULL OR a.key NOT IN ({typed}))"
-    return f"map_from_entries(list_transform({rest}, lambda a: struct_pack(k := a.key, v := {_TEXT})))"
+    untyped = f"list_transform({keys}, lambda k: k IS NULL OR k NOT IN ({typed}))"
+    return f"map(list_where({keys}, {untyped}), list_where({texts}, {untyped}))"
 
 
 def _enum(value: str, prefix: str, names: Sequence[str]) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from otel_toolerrors.analysis.patch import Change, Patch, comment, render
+from otel_toolerrors.analysis.patch import Change, Patch, comment, leaves, render
 from otel_toolerrors.analysis.replay import Replayed
 from otel_toolerrors.policy import Policy
 
@@ -68,9 +67,7 @@ class Tuned:
         """The whole policy file, with the reason above each tuned number."""
         tuned = {change.path for change in self.changes}
         kept = [
-            Change(path, value)
-            for path, value in _leaves(self.base.model_dump(exclude_unset=True))
-            if path not in tuned
+            Change(path, value) for path, value in leaves(self.base.model_dump(exclude_unset=True)) if path not in tuned
         ]
         notes = [comment(f"Not changed: {_dotted(one.change)}: {one.why}") for one in self.refused]
         return "\n\n".join([comment(self.headline()), *notes, render([*kept, *self.changes])])
@@ -116,11 +113,3 @@ def pareto(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
 
 def _dotted(change: Change) -> str:
     return f"{'.'.join(change.path)} = {change.value}"
-
-
-def _leaves(table: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    for key, value in table.items():
-        if isinstance(value, dict):
-            yield from _leaves(value, (*path, key))
-        elif value is not None:
-            yield (*path, key), value

@@ -1,0 +1,108 @@
+"""Writing proposed changes to files: new ones, unless the caller says otherwise."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from otel_toolerrors.faults import RuleError, load_rules
+from otel_toolerrors.policy import PolicyError, load_policy
+
+from .patch import Change, Patch, Row, Target, leaves, merged, render
+
+FILES: Mapping[Target, str] = {
+    "policy": "toolerrors.toml",
+    "rules": "toolerrors.rules.toml",
+    "catalog": "toolerrors.catalog.toml",
+}
+"""The file that each kind of patch is written to."""
+
+_TABLES: Mapping[Target, str] = {"rules": "rule", "catalog": "suggestion"}
+
+
+class ApplyError(ValueError):
+    """A patch that cannot be written; the text names the file and the reason. Nothing has been written."""
+
+
+def apply(
+    patches: Iterable[Patch],
+    folder: str | Path,
+    *,
+    bases: Mapping[Target, str | Path] | None = None,
+    overwrite: bool = False,
+) -> list[Path]:
+    """Write patches to files in ``folder``, one file for each target, and give their paths.
+
+    Where two patches set the same key, the first one wins: hand them over gravest first, as `find` does.
+    A file with the same name is never changed, unless ``overwrite`` says so.
+
+    Args:
+        patches: What findings, or `tune`, propose.
+        folder: Where to; made if missing.
+        bases: The files in force, by target: what is written holds their content and the changes.
+        overwrite: Replace files that exist.
+
+    Raises:
+        ApplyError: A file exists, a base cannot be read, or what would be written is not valid.
+    """
+    everything = list(patches)
+    targets = [target for target in FILES if any(patch.target == target for patch in everything)]
+    plan: dict[Path, str] = {}
+    for target in targets:
+        path = Path(folder) / FILES[target]
+        if path.exists() and not overwrite:
+            raise ApplyError(f"{path} exists; name another folder, or overwrite it")
+        plan[path] = _text(merged(everything, target), (bases or {}).get(target))
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    partials = {path: path.with_name(f"{path.name}.partial") for path in plan}
+    try:
+        for (path, text), target in zip(plan.items(), targets, strict=True):
+            partials[path].write_text(text, encoding="utf-8")
+            _check(target, partials[path])
+        for path, partial in partials.items():
+            partial.replace(path)
+    finally:
+        for partial in partials.values():
+            partial.unlink(missing_ok=True)
+    return list(plan)
+
+
+def _text(patch: Patch, base: str | Path | None) -> str:
+    """The base's content with the patch in it. Comments of the base are lost: TOML readers do not keep them."""
+    document = _read(base) if base is not None else {}
+    table = _TABLES.get(patch.target)
+    kept = [Row(table, keys, "") for keys in document.pop(table, [])] if table else []
+    if patch.target == "catalog":
+        document.setdefault("version", "patched")
+    changes = [_joined(change, document) for change in patch.changes]
+    own = {change.path for change in changes}
+    rest = [Change(path, value) for path, value in leaves(document) if path not in own]
+    return render([*rest, *changes], [*patch.rows, *kept])
+
+
+def _joined(change: Change, document: Mapping[str, Any]) -> Change:
+    """A list adds to the list that is there."""
+    before = document.get(change.path[0]) if len(change.path) == 1 else None
+    if isinstance(before, list) and isinstance(change.value, list):
+        return Change(change.path, [*before, *(item for item in change.value if item not in before)], change.reason)
+    return change
+
+
+def _read(path: str | Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ApplyError(f"{path}: cannot be read ({error})") from error
+
+
+def _check(target: Target, path: Path) -> None:
+    """Refuse what the reader of the file would refuse."""
+    try:
+        _READERS[target](path)
+    except (PolicyError, RuleError) as error:
+        raise ApplyError(f"the patch is not valid, nothing was written: {error}") from error
+
+
+_READERS: Mapping[Target, Callable[[Path], object]] = {"policy": load_policy, "rules": load_rules, "catalog": _read}
