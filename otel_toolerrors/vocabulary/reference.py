@@ -75,8 +75,8 @@ there:
 | `OTEL_TRACES_EXPORTER` (`…_METRICS_…`, `…_LOGS_…`) | the exporters of those names; `none` for none |
 | `OTEL_SDK_DISABLED=true` | nothing |
 
-**Trace files.** Each process writes files of its own, `traces-{{start}}-{{process}}-{{random}}-{{number}}.jsonl`, so that many
-may share a folder; a forked child begins its own. Folder and files are readable by their owner only. A file is
+**Trace files.** Each process writes files of its own, so that many may share a folder; a forked child begins its own.
+They are called `traces-{{start}}-{{process}}-{{random}}-{{number}}.jsonl`, and readable by their owner only. A file is
 finished at 64 MiB or after a day (`Rotation`), and then compressed if you like. A call is on its way to the file the
 moment it ends, at most 0.05 s later under load: a process that is killed loses its open spans. The agent never waits
 for the disk. While the disk refuses, up to 8192 spans wait and are written when it recovers; what does not fit is
