@@ -53,8 +53,10 @@ coverage: $(VENV)/.dev  ## All tests but the real ones, and at least 95 % of the
 api: $(VENV)/.dev  ## Write the snapshot of the public names anew
 	@PYTHONPATH=. $(BIN)/python tests/house/public_api.py > tests/house/public_api.txt
 
-docs-reference: $(VENV)/.dev  ## Write docs/telemetry.md anew from the vocabulary
+docs-reference: $(VENV)/.dev  ## Write the generated pages anew: vocabulary, policy keys, envelope schema
 	@$(BIN)/python -m otel_toolerrors.vocabulary.reference > docs/telemetry.md
+	@$(BIN)/python -m otel_toolerrors.policy.reference > docs/policy.md
+	@$(BIN)/python -c 'import json; from otel_toolerrors import Envelope; print(json.dumps(Envelope.model_json_schema(), indent=2))' > docs/envelope.schema.json
 
 bench: $(VENV)/.dev  ## Benchmarks: ratios against a named baseline of the same run
 	@for script in benchmarks/bench_*.py; do echo "==> $$script"; $(BIN)/python $$script || exit 1; done

@@ -167,7 +167,7 @@ class Fallback(_Section):
     quality: str | None = None
     """What is lost, in a few words: the model is told. Source: S1."""
 
-    def __hash__(self) -> int:  # type: ignore[explicit-override]  # typing.override needs Python 3.12
+    def __hash__(self) -> int:
         return hash((self.tool, tuple(sorted(self.arguments.items())), self.drop, self.quality))
 
 
