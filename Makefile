@@ -41,7 +41,7 @@ types: $(VENV)/.dev  ## mypy --strict on the package and on the typing tests
 	@$(BIN)/mypy
 
 imports: $(VENV)/.dev  ## Who may import whom
-	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/lint-imports --no-logo --no-cache
 
 contracts: imports  ## What we promise: imports, public names, docstrings, a core that needs no extra
 	@$(BIN)/pytest -m "not real" tests/house $(ARGS)
@@ -73,7 +73,7 @@ constraints: $(VENV)/.upkeep  ## Resolve every version anew
 	    --no-annotate --no-header pyproject.toml --output-file constraints.txt
 
 clean:  ## Remove what was installed, built or cached here
-	rm -rf $(VENV) build dist mutants .cache .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist mutants .cache .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp for each set of extras: installed once, and again when the versions change.
