@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -163,6 +164,11 @@ def _load(signal: str, name: str) -> Any:
 
 
 def _count_dropped(reason: DropReason, items: int) -> None:
+    _dropped_counter().add(items, dict.fromkeys(TELEMETRY_DROPPED.labels, reason))
+
+
+@cache
+def _dropped_counter() -> metrics.Counter:
+    """Made once: losses come in crowds. It counts with whatever meter provider is set, now or later."""
     metric = TELEMETRY_DROPPED
-    counter = metrics.get_meter(SCOPE).create_counter(metric.name, metric.unit, metric.description)
-    counter.add(items, dict.fromkeys(metric.labels, reason))
+    return metrics.get_meter(SCOPE).create_counter(metric.name, metric.unit, metric.description)

@@ -126,10 +126,11 @@ def test_the_bridge_copies_events_onto_their_span(memory, call_span):
     tracing = Tracing(memory.tracer_provider, memory.meter_provider, provider, event_signal="logs")
     call = tracing.start_run("triage").start_call("search", service="search-api")
     call.event(SCHEDULED)
-    provider.get_logger("other").emit(body="no event")
-    assert provider.get_logger("other").enabled(event_name="any")
+    other = provider.get_logger("other")
+    other.emit(body="no event")
+    assert not hasattr(other, "enabled") or other.enabled(event_name="any")  # older SDKs do not ask
     call.end(call_span(), ok=True)
-    provider.get_logger("other").emit(event_name="outside")
+    other.emit(event_name="outside")
     (copied,) = memory.span("execute_tool search").events
     assert (copied.name, dict(copied.attributes)) == (SCHEDULED.NAME, to_attributes(SCHEDULED))
     assert copied.timestamp == kept.get_finished_logs()[0].log_record.timestamp
