@@ -68,6 +68,13 @@ def clean(content: bytes) -> Cleaned:
     return result
 
 
+def unwrap(content: bytes) -> Iterator[Json]:
+    """Yield the export requests in an API's answer: one, a list, or one after the other."""
+    for _, value, _ in _documents(content.decode("utf-8", "replace")):
+        if value is not None:
+            yield from _requests(value, lambda _reason, _thing: None)
+
+
 def _is_utf8(content: bytes) -> bool:
     try:
         content.decode("utf-8")
