@@ -26,7 +26,7 @@ _ORDER: Final = {
     "value": 7,
     "message": 8,
 }
-_TRANSPORT: Final = frozenset({"connection", "timeout", "tls", "dns", "proxy"})
+_TRANSPORT: Final = frozenset({"connection", "timeout", "tls", "dns", "proxy", "service"})
 _OPEN: Final = frozenset({"gave_up", "process.failed"})
 
 
@@ -63,6 +63,8 @@ def _rank(hit: Hit) -> tuple[int, int]:
         return (4, 0)
     if hit.strength == "weak":
         return (3, _ORDER[hit.signal] + (10 if hit.rule.vague else 0))
+    if hit.signal == "status" and hit.rule.telling:
+        return (1, 0)
     return (2 if hit.rule.vague else 1, _ORDER[hit.signal])
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from .fault import Signal, Strength
 from .reading import attribute, attribute_names, instance_dict, is_exception, text
-from .rules import Rule
+from .rules import Rule, phrase
 
 STATUS_NAMES = (
     "status_code",
@@ -21,7 +21,8 @@ STATUS_NAMES = (
 )
 CODE_NAMES = (
     "code", "error_code", "errorcode", "err_code", "error", "error_type", "type", "reason", "status", "kind", "error_name",
-    "grpc_status_code", "sqlite_errorname", "code_name", "codename", "title", "verify_message", "result", "description", "errtype", "exit_reason",
+    "grpc_status_code", "sqlite_errorname",
+    "name", "code_name", "codename", "title", "verify_message", "result", "description", "errtype", "exit_reason",
 )  # fmt: skip
 SQLSTATE_NAMES = ("sqlstate", "pgcode")
 RESPONSE_NAMES = ("response", "resp", "meta", "raw_response", "http_response", "res", "_response")
@@ -70,6 +71,10 @@ NUMBER_NAMES = (
     "returncode",
     "exit_code",
     "exit_status",
+    "recipients",
+    "cmd",
+    "reply_text",
+    "strerror",
     "smtp_code",
     "rcvd",
     "last_attempt",
@@ -107,6 +112,14 @@ _READ = frozenset(
 )
 _PROFILE_LIMIT = 4_096
 
+# Which words in a class's names say whose numbers it carries.
+_PROTOCOLS = {
+    "reply": (" smtp ", " ftp ", " nntp ", " error perm ", " error temp ", " error reply ", " error proto "),
+    "close": (" websocket ", " web socket ", " connection closed "),
+    "curl": (" pycurl ", " curl "),
+    "mysql": (" operational ", " programming ", " integrity ", " database ", " data error ", " internal error ", " interface error "),
+}
+
 
 @dataclass(slots=True)
 class Hit:
@@ -126,6 +139,12 @@ class Profile(NamedTuple):
     """(module, name) of the class and its bases, up to Exception."""
     readable: tuple[str, ...]
     """Attributes worth reading that come from the class."""
+    words: str
+    """All the names, as words."""
+    speaks: tuple[str, ...]
+    """Protocols whose numbers the class uses."""
+    located: bool
+    """Whether the place where it was raised may say more than the class."""
     plain: bool
     """Whether the class is a builtin or a bare Exception subclass without a name of its own."""
 
@@ -147,7 +166,10 @@ def profile(kind: type) -> Profile:
     defined = attribute_names(kind) - {"args", "add_note"}
     dynamic = "__getattr__" in defined or "__getattribute__" in defined - {"__getattribute__"}
     readable = tuple(sorted(_READ if dynamic else _READ & defined))
-    found = Profile(_qualified(kind), names, readable, kind.__module__ == "builtins")
+    words = " |".join(phrase(name) for _, name in names)
+    speaks = tuple(kind for kind, marks in _PROTOCOLS.items() if any(mark in words for mark in marks))
+    located = kind is RuntimeError or issubclass(kind, (TypeError, ValueError, LookupError, ArithmeticError, AttributeError))
+    found = Profile(_qualified(kind), names, readable, words, speaks, located, kind.__module__ == "builtins")
     if len(_profiles) >= _PROFILE_LIMIT:
         _profiles.clear()
     _profiles[kind] = found

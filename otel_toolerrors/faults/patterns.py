@@ -1,81 +1,94 @@
-"""Message patterns: compiled once, refused if they could run away.
+"""Message patterns: refused if they could run away, tried only where they might match.
 
-A pattern is tried only on texts that contain its trigger, a word that every
-match must contain: most texts touch only a handful of patterns.
+A pattern is tried only on texts that contain its trigger, letters that every
+match must contain: most texts touch a handful of the patterns.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 from re import _constants as sre  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
-from typing import Any
+from typing import Any, Final
 
-_UNBOUNDED_LIMIT = 2
-_REPEATS = {sre.MAX_REPEAT, sre.MIN_REPEAT}
-_MANY = 256  # a repeat that may run this often counts as unbounded
+_UNBOUNDED_LIMIT: Final = 2  # more of them in a row cost cubic time
+_MANY: Final = 256  # a repeat that may run this often counts as unbounded
+_REPEATS: Final = frozenset({sre.MAX_REPEAT, sre.MIN_REPEAT})
+_LETTERS: Final = re.compile(r"[a-z]{3,}")
 
 
 class BadPatternError(ValueError):
     """A regular expression that does not compile, or whose time is not bounded."""
 
 
-def compile_pattern(pattern: str) -> tuple[str | None, re.Pattern[str]]:
-    """The pattern's trigger word, if it has one, and the compiled pattern.
+@functools.lru_cache(maxsize=2_048)
+def compiled(pattern: str) -> re.Pattern[str]:
+    """The pattern, compiled at its first use."""
+    return re.compile(pattern, re.IGNORECASE)
 
-    Raises BadPatternError for a pattern that does not compile, repeats a
-    repeat, or chains more than two unbounded repeats.
+
+def check_pattern(pattern: str) -> None:
+    """Refuse what cannot be used. Raises BadPatternError.
+
+    Refused: a pattern that does not compile, matches the empty text, repeats
+    what is repeated or branched without bound (exponential time), chains more
+    than two unbounded repeats (cubic time), or refers back to a group.
     """
     try:
         parsed = _parser.parse(pattern, re.IGNORECASE)
-        compiled = re.compile(pattern, re.IGNORECASE)
+        usable = compiled(pattern)
     except (re.error, OverflowError, RecursionError) as error:
         raise BadPatternError(f"the pattern {pattern!r} does not compile: {error}") from error
-    if _unbounded(parsed, inside=False) > _UNBOUNDED_LIMIT:
+    if _unbounded(parsed, pattern, inside=False) > _UNBOUNDED_LIMIT:
         raise BadPatternError(f"the pattern {pattern!r} chains too many unbounded repeats; bound them, as in .{{1,60}}")
-    if compiled.match(""):
+    if usable.match(""):
         raise BadPatternError(f"the pattern {pattern!r} matches the empty text")
-    return _trigger(parsed), compiled
 
 
-def _unbounded(parsed: Any, *, inside: bool) -> int:
-    """Number of unbounded repeats; refuses one inside another."""
+def trigger(pattern: str) -> str:
+    """The longest run of letters that every match contains; empty if there is none."""
+    outside: list[str] = []
+    depth, index = 0, 0
+    while index < len(pattern):
+        char = pattern[index]
+        if char == "\\":
+            index += 1
+            char = " "
+        elif char in "([":
+            depth += 1
+        elif char in ")]":
+            depth -= 1
+        elif char == "|" and depth == 0:
+            return ""
+        elif char in "?*{" and depth == 0 and outside:
+            outside[-1] = " "  # the letter before it need not be there
+        outside.append(char if depth == 0 else " ")
+        index += 1
+    return max(_LETTERS.findall("".join(outside).lower()), key=len, default="")
+
+
+def _unbounded(parsed: Any, pattern: str, *, inside: bool) -> int:
+    """Number of unbounded repeats in a row; refuses one inside another."""
     count = 0
     for op, argument in parsed:
         if op in _REPEATS:
             _, most, body = argument
             many = most is sre.MAXREPEAT or most >= _MANY
-            inner = _unbounded(body, inside=inside or many)
+            inner = _unbounded(body, pattern, inside=inside or many)
             if many and (inside or inner or _branches(body)):
-                raise BadPatternError(
-                    "a repeat inside an unbounded repeat can take exponential time; bound one of them"
-                )
+                raise BadPatternError(f"the pattern {pattern!r} repeats a repeat, which can take exponential time; bound one of them")
             count += inner + many
         elif op is sre.SUBPATTERN:
-            count += _unbounded(argument[-1], inside=inside)
+            count += _unbounded(argument[-1], pattern, inside=inside)
         elif op is sre.BRANCH:
-            count += max(_unbounded(branch, inside=inside) for branch in argument[1])
+            count += max(_unbounded(branch, pattern, inside=inside) for branch in argument[1])
         elif op in (sre.ASSERT, sre.ASSERT_NOT):
-            count += _unbounded(argument[1], inside=inside)
-        elif op is sre.GROUPREF:
-            raise BadPatternError("back-references are not allowed")
+            count += _unbounded(argument[1], pattern, inside=inside)
+        elif op in (sre.GROUPREF, sre.GROUPREF_EXISTS):
+            raise BadPatternError(f"the pattern {pattern!r} refers back to a group, which cannot be bounded")
     return count
 
 
 def _branches(parsed: Any) -> bool:
     return any(op is sre.BRANCH or (op is sre.SUBPATTERN and _branches(argument[-1])) for op, argument in parsed)
-
-
-def _trigger(parsed: Any) -> str | None:
-    """The longest run of letters that every match contains as (part of) a word."""
-    best, run = "", ""
-    for op, argument in parsed:
-        if op is sre.LITERAL and chr(argument).isalpha():
-            run += chr(argument).lower()
-            best = max(best, run, key=len)
-            continue
-        run = ""
-        if op is sre.SUBPATTERN:
-            inner = _trigger(argument[-1]) or ""
-            best = max(best, inner, key=len)
-    return best if len(best) > 2 else None

@@ -14,8 +14,9 @@ from typing import Any, Final
 
 from otel_toolerrors.vocabulary import Effects
 
-from .classify import Opinion, classify, from_parts
+from .classify import classify, to_fault
 from .fault import Fault
+from .opinion import Walk, of_parts
 from .reading import MAX_TEXT, attribute, http_status, instance_dict, is_exception, text, whole_number
 from .rules import Rule, RuleSet, rule_set
 from .signals import body, headers
@@ -52,8 +53,12 @@ def classify_result(
     found = _error_in(value)
     if found is None:
         return None
-    moment = time.time() if now is None else now
-    return from_parts(found, effects=effects, rules=rule_set(rules), now=moment)
+    walk = Walk(rule_set(rules), time.time() if now is None else now)
+    said = body.said(found.body) if found.body is not None else None
+    opinion = of_parts(
+        said=said, text=found.text, http_status=found.http_status, found=found.headers, exit_status=found.exit_status, walk=walk
+    )
+    return to_fault(opinion, None, effects)
 
 
 class Reported:
@@ -102,7 +107,7 @@ def _from_mapping(value: object) -> Reported | None:
     )
     said = value.get("status")
     failed = (
-        (error is not None and error is not False and error != "" and error != [] and error != {})
+        (isinstance(error, (str, dict, list)) and bool(error)) or error is True
         or (
             errors is not None
             and not (
@@ -120,7 +125,8 @@ def _from_mapping(value: object) -> Reported | None:
     if not failed:
         return None
     found = body.said(value)
-    words = next((v for v in (error, value.get("message"), found.message) if isinstance(v, str) and v), "")
+    content = _content_text(value.get("content")) if "content" in value else ""
+    words = content or next((v for v in (error, value.get("message"), found.message) if isinstance(v, str) and v), "")
     return Reported(body=value, text=words or found.message, http_status=status)
 
 
@@ -206,7 +212,5 @@ def _content_text(content: Any) -> str:
 
 
 _READERS: tuple[Callable[[object], Reported | None], ...] = (
-    _from_mapping, _from_json, _from_text, _from_pair, _from_message, _from_process, _from_response,
+    _from_mapping, _from_json, _from_text, _from_pair, _from_response, _from_message, _from_process,
 )  # fmt: skip
-
-__all__ = ["Opinion", "Reported", "classify_result"]

@@ -90,6 +90,11 @@ class Said:
     message: str = ""
     retry_after: object = None
 
+    @property
+    def anything(self) -> bool:
+        """Whether there was anything to find."""
+        return bool(self.codes or self.message or self.numbers)
+
 
 def loaded_body(response: object) -> object:
     """The body of a response that has been read already; never triggers a read."""

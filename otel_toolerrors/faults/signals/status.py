@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..evidence import STATUS_NAMES, Evidence, Hit
 from ..reading import attribute, http_status, whole_number
-from ..rules import RuleSet, phrase
+from ..rules import RuleSet
 
 _RESPONSE_STATUS = ("status_code", "status", "http_status", "code", "status_int")
 _OTHER_PROTOCOLS = (
@@ -56,7 +56,7 @@ def read_status(evidence: Evidence) -> int | None:
 
 def speaks_another_protocol(evidence: Evidence) -> bool:
     """Whether the class's names say that a number in ``.code`` is no HTTP status."""
-    return any(other in phrase(name) for _, name in evidence.profile.names for other in _OTHER_PROTOCOLS)
+    return any(other in evidence.profile.words for other in _OTHER_PROTOCOLS)
 
 
 def hits(status: int | None, rules: RuleSet) -> Iterator[Hit]:
