@@ -49,7 +49,7 @@ class Provider:
         if self.outages:
             status, headers = self.outages.pop(0)
             return status, headers, {"error": {"type": "overloaded_error", "message": "try later"}}
-        speaks = next(dialect for end, dialect in _DIALECTS.items() if path.split("?")[0].endswith(end))
+        speaks = next(dialect for end, dialect in _DIALECTS.items() if path.split("?", maxsplit=1)[0].endswith(end))
         if (problem := speaks.problem(request)) is not None:
             self.refused.append(problem)
             return 400, {}, {"type": "error", "error": {"type": "invalid_request_error", "message": problem}}
@@ -69,7 +69,11 @@ def serving(turns: Sequence[Turn]) -> Iterator[Provider]:
             status, headers, payload = provider.reply(self.path, request)
             body = json.dumps(payload).encode()
             self.send_response(status)
-            for name, value in {**headers, "content-type": "application/json", "content-length": str(len(body))}.items():
+            for name, value in {
+                **headers,
+                "content-type": "application/json",
+                "content-length": str(len(body)),
+            }.items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body)

@@ -94,7 +94,7 @@ def _optional(stage: Stage) -> None:
     stage.tool("search", "found it", effects="read")
 
 
-def _degraded(stage: Stage, seen: Seen) -> None:
+def _degraded(_: Stage, seen: Seen) -> None:
     assert "weather is not available for the rest of this run. Go on without it." == seen.results["a1"]
     assert "found it" == seen.results["a2"]
     assert (3, "done") == (seen.requests, seen.final)

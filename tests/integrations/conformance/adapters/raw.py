@@ -124,7 +124,7 @@ def _converse(form: Form, *, asynchronous: bool) -> Callable[[Stage], Seen]:
                 with stage.layer.run(agent="triage") as run:
                     try:
                         seen.final = await _loop(form, client, run, history, answer)
-                    except BaseException as error:
+                    except BaseException as error:  # noqa: BLE001 - an interruption is what is tested
                         seen.raised = error
                         history[:] = form.recovery.complete(run, history)
                         history.append({"role": "user", "content": "go on"})
