@@ -128,4 +128,4 @@ def _value(value: Any) -> str:
 
 def _string(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(c if c.isprintable() else f"\\u{min(ord(c), 0xFFFF):04x}" for c in escaped) + '"'
+    return '"' + "".join(char if char.isprintable() else f"\\U{ord(char):08X}" for char in escaped) + '"'

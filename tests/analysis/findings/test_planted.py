@@ -1,0 +1,70 @@
+"""Each finding fires on its planted cause, and on nothing else."""
+
+import pytest
+
+from benchmarks.fleet import PLANTS
+from otel_toolerrors.analysis.findings import DETECTORS, find
+from tests.analysis.fleets import planted
+
+
+@pytest.mark.parametrize("name", PLANTS)
+def test_a_planted_cause_is_found(name):
+    """The finding names the planted kind, and what it was planted at."""
+    plant = PLANTS[name]
+    found = [finding for finding in find(planted(name), kinds=[plant.kind]) if plant.about in _subjects(finding)]
+
+    assert len(found) == 1
+    assert found[0].evidence
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_clean_fleet_is_silent(seed):
+    """Ordinary faults, fixed arguments and repaired preconditions are no findings."""
+    assert [] == find(planted(seed=seed))
+
+
+@pytest.mark.parametrize("name", PLANTS)
+def test_no_other_kind_blames_the_planted_tool_wrongly(name):
+    """A cause does not spill into misclassifications that were not planted."""
+    wrong = {"misclassified_should_retry", "misclassified_should_not_retry", "stale_suggestion"} - {PLANTS[name].kind}
+
+    assert [] == find(planted(name), kinds=sorted(wrong))
+
+
+def test_findings_come_in_a_stable_order_with_stable_content():
+    """The same traces give the same findings, gravest first."""
+    traces = planted("should_retry", "stale_hint", "overhead")
+    first, second = find(traces), find(traces)
+    grades = ["high", "medium", "low", "info"]
+
+    assert [one.to_dict() for one in first] == [one.to_dict() for one in second]
+    assert [one.severity for one in first] == sorted((one.severity for one in first), key=grades.index)
+
+
+def test_evidence_points_at_spans_that_exist():
+    """Every trace and span id that a finding names is in the traces."""
+    traces = planted("should_retry", "stale_hint", "overhead")
+    known = set(traces.sql("SELECT trace_id, span_id FROM spans").fetchall())
+    named = {(one.trace_id, one.span_id) for finding in find(traces) for one in finding.evidence}
+
+    assert named
+    assert named <= known
+
+
+def test_an_unknown_kind_is_refused():
+    """The error lists what there is."""
+    with pytest.raises(ValueError, match="unknown kinds of finding: nonsense; known: misclassified"):
+        find(planted(), kinds=["nonsense"])
+
+
+def test_every_kind_is_documented():
+    """Each kind in the table has its page."""
+    from pathlib import Path  # noqa: PLC0415
+
+    pages = {path.stem for path in (Path(__file__).parents[3] / "docs" / "findings").glob("*.md")}
+
+    assert set(DETECTORS) <= pages
+
+
+def _subjects(finding):
+    return {finding.tool, finding.service, finding.code}

@@ -1,0 +1,32 @@
+"""Simulated traces for the tests of the analysis: see ``benchmarks/fleet.py``."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from benchmarks.fleet import PLANTS, Fleet, Plant
+from otel_toolerrors import analysis
+from otel_toolerrors.analysis import Traces
+
+
+def traces_of(fleet: Fleet, *more: Fleet) -> Traces:
+    """Simulate fleets, and open what they exported."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "traces.jsonl"
+        for one in (fleet, *more):
+            one.simulate().write(path)
+        return analysis.open(path)
+
+
+@cache
+def planted(*names: str, runs: int = 150, seed: int = 1) -> Traces:
+    """Traces of a fleet with planted causes; without names, of a clean one."""
+    return traces_of(Fleet(runs=runs, seed=seed, plants=tuple(PLANTS[name] for name in names)))
+
+
+def with_plant(plant: Plant, **options: Any) -> Traces:
+    """Traces of a fleet with one cause that is not in the table."""
+    return traces_of(Fleet(plants=(plant,), **options))

@@ -1,0 +1,109 @@
+"""The statistics, against published numbers and exact arithmetic."""
+
+from fractions import Fraction
+from math import comb
+from random import Random
+
+import pytest
+from hypothesis import given, strategies as st
+
+from otel_toolerrors.analysis import statistics as own
+
+COUNTS = st.integers(0, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+SHARES = st.floats(0.01, 0.99)
+
+
+@pytest.mark.parametrize(
+    ("successes", "trials", "low", "high"),
+    [(0, 10, 0.0, 0.2775), (1, 10, 0.0179, 0.4042), (5, 10, 0.2366, 0.7634), (10, 10, 0.7225, 1.0)],
+)
+def test_wilson_gives_the_published_interval(successes, trials, low, high):
+    """The score interval is the one in the tables (Newcombe 1998, table I, and R's prop.test without correction)."""
+    interval = own.wilson(successes, trials)
+
+    assert (low, high) == pytest.approx((interval.low, interval.high), abs=1e-4)
+
+
+@given(COUNTS)
+def test_wilson_holds_the_share_and_stays_a_share(counts):
+    """The interval lies in [0, 1] and holds what was seen; nothing seen leaves everything open."""
+    interval = own.wilson(*counts)
+
+    assert 0 <= interval.low <= interval.value <= interval.high <= 1
+    assert (interval.high - interval.low == 1) == (counts[1] == 0)
+
+
+@given(COUNTS, st.integers(1, 99))
+def test_the_exact_tests_are_exact(counts, percent):
+    """Both one-sided binomial tests give the sum that rational arithmetic gives."""
+    (successes, trials), share = counts, Fraction(percent, 100)
+    terms = [comb(trials, k) * share**k * (1 - share) ** (trials - k) for k in range(trials + 1)]
+
+    assert float(sum(terms[successes:])) == pytest.approx(own.at_least(successes, trials, percent / 100), abs=1e-9)
+    assert float(sum(terms[: successes + 1])) == pytest.approx(own.at_most(successes, trials, percent / 100), abs=1e-9)
+
+
+@given(COUNTS, SHARES)
+def test_the_two_exact_tests_share_what_was_seen(counts, share):
+    """The two tails overlap in the observed count alone, so they add up to one plus its probability."""
+    both = own.at_least(*counts, share) + own.at_most(*counts, share)
+
+    assert both == pytest.approx(1 + own._binomial(*counts, share), abs=1e-9)
+
+
+def test_discoveries_follow_benjamini_and_hochberg():
+    """The example of the 1995 paper: of fifteen tests, the four smallest count at 5 %."""
+    p_values = [
+        0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590,
+        1.0,
+    ]  # fmt: skip
+
+    assert [True] * 4 + [False] * 11 == own.discoveries(p_values, 0.05)
+
+
+def test_discoveries_do_not_depend_on_order():
+    """A test counts by its p-value, wherever it stands."""
+    p_values = [0.3, 0.001, 0.9, 0.004]
+
+    assert [False, True, False, True] == own.discoveries(p_values, 0.05)
+    assert [] == own.discoveries([], 0.05)
+
+
+def test_newcombe_gives_the_published_interval():
+    """The difference 56/70 - 48/80 has the interval of Newcombe 1998 (method 10)."""
+    interval = own.newcombe((56, 48), (70, 80))
+
+    assert (0.2, 0.0524, 0.3339) == pytest.approx((interval.value, interval.low, interval.high), abs=1e-4)
+
+
+def test_two_proportions_cannot_differ_where_one_side_is_empty():
+    """No trials, or no spread, is no evidence."""
+    assert own.two_proportions((3, 0), (5, 0)) == 1.0
+    assert own.two_proportions((5, 5), (5, 5)) == 1.0
+    assert own.two_proportions((50, 10), (100, 100)) < 1e-6
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.0, 1.0), (0.25, 1.75), (0.5, 2.5), (1.0, 4.0)])
+def test_quantiles_interpolate(share, expected):
+    """Between two values the quantile lies on the line."""
+    assert expected == own.quantile([4.0, 1.0, 3.0, 2.0], share)
+
+
+def test_a_cluster_bootstrap_draws_runs_whole():
+    """Runs that all say the same leave more open than as many independent calls would."""
+    random = Random(7)
+    runs = [[share] * 20 for share in (0, 1, 0, 1, 1, 0, 1, 0, 0, 1)]
+
+    def mean(drawn):
+        return sum(map(sum, drawn)) / sum(map(len, drawn))
+
+    interval = own.cluster_bootstrap(runs, mean, random)
+    independent = own.wilson(100, 200)
+
+    assert interval is not None
+    assert interval.high - interval.low > 3 * (independent.high - independent.low)
+
+
+def test_an_estimate_without_a_value_has_no_interval():
+    """No estimate, no interval."""
+    assert own.cluster_bootstrap([1, 2], lambda _: None, Random(0)) is None
