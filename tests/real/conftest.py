@@ -78,7 +78,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         yield Stack(collector, jaeger, prometheus, outcomes, prometheus.now())
     finally:
         for program in reversed(programs):
-            program.stop()
+            program.kill()
 
 
 LOSSY = {

@@ -66,14 +66,18 @@ def eventually(check: Callable[[], T], what: str, within: float = 30.0) -> T:
         time.sleep(0.1)
 
 
+# Below the range from which the system takes the ports of outgoing connections, and each of them given out once.
+_candidates = iter(range(20_000 + os.getpid() % 1_000 * 10, 32_000))
+
+
 def free_ports(number: int) -> list[int]:
     """Ports that nobody listens on, all different."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(number)]
-    try:
-        return [one.getsockname()[1] for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()
+    ports: list[int] = []
+    while len(ports) < number:
+        port = next(_candidates)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            ports.append(port)
+    return ports
 
 
 def answers(url: str) -> bool:
@@ -168,7 +172,7 @@ class Collector(Program):
                 "PEER_ENDPOINT": self.peer,
                 "JAEGER_ENDPOINT": nobody,
                 "TEMPO_ENDPOINT": nobody,
-                "SPAN_METRICS_INTERVAL": "500ms",
+                "SPAN_METRICS_INTERVAL": "2s",
                 "SAMPLING_DECISION_WAIT": "1s",
             }
             | env,
