@@ -51,7 +51,7 @@ coverage: $(VENV)/.dev  ## All tests but the real ones, and at least 95 % of the
 	@$(BIN)/coverage report --include '$(INCLUDE)' --fail-under 95
 
 api: $(VENV)/.dev  ## Write the snapshot of the public names anew
-	@PYTHONPATH=. $(BIN)/python tests/house/public_api.py > tests/house/public_api.txt
+	@PYTHONPATH=. $(BIN)/python tests/house/public_api.py
 
 docs-reference: $(VENV)/.dev  ## Write the generated pages anew: vocabulary, policy keys, envelope schema
 	@$(BIN)/python -m otel_toolerrors.vocabulary.reference > docs/telemetry.md

@@ -1,19 +1,21 @@
-"""The public names, as text: run this file to see them; `make api` writes them to public_api.txt."""
+"""The public names, as text. `make api` runs this file, which writes them to public_api.txt beside it."""
 
 import importlib
 import inspect
 import pkgutil
 from collections.abc import Iterator
-from types import FunctionType
+from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Any
 
 from pydantic import BaseModel
 
 PACKAGE = "otel_toolerrors"
+SNAPSHOT = Path(__file__).with_suffix(".txt")
 
 
 def public_modules() -> list[str]:
-    """Name the modules whose ``__all__`` is a promise. The policy's classes are the keys of the policy file."""
+    """Name the modules whose names are a promise. The policy's classes are the keys of the policy file."""
     package = importlib.import_module(PACKAGE)
     adapters = [module.name for module in pkgutil.iter_modules([f"{package.__path__[0]}/integrations"])]
     parts = ["analysis", "policy", "testing", *(f"integrations.{name}" for name in adapters if name[0] != "_")]
@@ -24,11 +26,17 @@ def public_names() -> Iterator[tuple[str, Any]]:
     """Yield each public name, and each public member that we wrote of a public class."""
     for module_name in public_modules():
         module = importlib.import_module(module_name)
-        for name in sorted(module.__all__):
+        for name in sorted(_exported(module)):
             public = getattr(module, name)
             yield f"{module_name}.{name}", public
             if inspect.isclass(public):
                 yield from _members(f"{module_name}.{name}", public)
+
+
+def _exported(module: ModuleType) -> list[str]:
+    """Take ``__all__``, or whatever a module without one defines and does not underscore."""
+    own = [name for name, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__]
+    return getattr(module, "__all__", [name for name in own if name[0] != "_"])
 
 
 def _members(name: str, cls: type) -> Iterator[tuple[str, Any]]:
@@ -97,4 +105,4 @@ def _default(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    print(*render(), sep="\n")  # noqa: T201 - the list is this program's output
+    SNAPSHOT.write_text("".join(f"{line}\n" for line in render()), encoding="utf-8")

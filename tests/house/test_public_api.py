@@ -1,11 +1,9 @@
-from pathlib import Path
 from types import FunctionType
 
 import pytest
 
-from tests.house.public_api import public_names, render
+from tests.house.public_api import SNAPSHOT, public_names, render
 
-SNAPSHOT = Path(__file__).with_name("public_api.txt")
 WRITTEN = (FunctionType, classmethod, property, staticmethod, type)
 NAMES = {name: public for name, public in public_names() if isinstance(public, WRITTEN)}
 
