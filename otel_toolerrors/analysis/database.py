@@ -89,7 +89,7 @@ def read_database(path: Path, limits: Limits) -> tuple[duckdb.DuckDBPyConnection
         limits.apply(connection, Path(tempfile.gettempdir()))
         try:
             connection.execute(f"ATTACH {literal(str(path))} AS kept (READ_ONLY)")
-        except duckdb.IOException as error:
+        except duckdb.Error as error:
             message = f"{path}: cannot be opened: {error}. Is another process writing to it?"
             raise TraceSourceError(message) from error
         for table, columns in TABLES.items():
@@ -121,7 +121,7 @@ def _connect(database: str | Path | None) -> duckdb.DuckDBPyConnection:
         return duckdb.connect(":memory:")
     try:
         return duckdb.connect(str(database))
-    except duckdb.IOException as error:
+    except duckdb.Error as error:
         message = f"{database}: cannot be opened: {error}. Is another process using it? Else name another file."
         raise TraceSourceError(message) from error
 

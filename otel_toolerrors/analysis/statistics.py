@@ -5,13 +5,10 @@ The tests compare them with published examples and exact arithmetic.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import erf, exp, lgamma, log, log1p, sqrt
 from random import Random
-from typing import TypeVar
-
-_Cluster = TypeVar("_Cluster")
 
 Z95 = 1.959963984540054
 """The 97.5 % point of the normal distribution: two-sided 95 %."""
@@ -67,27 +64,6 @@ def discoveries(p_values: Sequence[float], rate: float = 0.05) -> list[bool]:
     return [i in kept for i in range(len(p_values))]
 
 
-def two_proportions(hits: tuple[int, int], trials: tuple[int, int]) -> float:
-    """Two-sided p-value of the pooled z test for equal proportions; 1 where either side is empty."""
-    if 0 in trials:
-        return 1.0
-    pooled = sum(hits) / sum(trials)
-    spread = sqrt(pooled * (1 - pooled) * (1 / trials[0] + 1 / trials[1]))
-    if spread == 0:
-        return 1.0
-    z = (hits[0] / trials[0] - hits[1] / trials[1]) / spread
-    return 2 * (1 - normal_below(abs(z)))
-
-
-def newcombe(hits: tuple[int, int], trials: tuple[int, int]) -> Interval:
-    """Interval of the difference of two proportions, first minus second, from Wilson intervals (Newcombe 1998)."""
-    a, b = wilson(hits[0], trials[0]), wilson(hits[1], trials[1])
-    gap = a.value - b.value
-    low = gap - sqrt((a.value - a.low) ** 2 + (b.high - b.value) ** 2)
-    high = gap + sqrt((a.high - a.value) ** 2 + (b.value - b.low) ** 2)
-    return Interval(gap, low, high)
-
-
 def normal_below(z: float) -> float:
     """Probability that a standard normal value is below ``z``."""
     return (1 + erf(z / sqrt(2))) / 2
@@ -111,22 +87,44 @@ def spread(values: Sequence[float], level: float = 0.9) -> Interval:
     return Interval(mean, quantile(values, tail), quantile(values, 1 - tail), level)
 
 
-def cluster_bootstrap(
-    clusters: Sequence[_Cluster],
-    estimate: Callable[[Sequence[_Cluster]], float | None],
-    random: Random,
-    rounds: int = 1000,
-) -> Interval | None:
-    """Percentile interval of an estimate over clusters such as runs; None where the estimate has no value.
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two shares compared: the second minus the first."""
 
-    Clusters are drawn whole, because the calls of one run are not independent.
+    interval: Interval
+    p_value: float
+    """Two-sided, of no difference."""
+
+
+def clustered_difference(first: Sequence[Cluster], second: Sequence[Cluster]) -> Difference | None:
+    """Compare two shares of trials that come in clusters, such as the calls of runs.
+
+    Calls of one run are not independent: the variance is that of the ratio estimator over whole clusters
+    (Cochran 1977, 6.4). None where a side has fewer than two clusters or no trials.
     """
-    value = estimate(clusters)
-    if value is None:
+    sides = [_ratio(first), _ratio(second)]
+    if None in sides:
         return None
-    drawn = (estimate(random.choices(clusters, k=len(clusters))) for _ in range(rounds))
-    values = [one for one in drawn if one is not None]
-    return Interval(value, quantile(values, 0.025), quantile(values, 0.975))
+    (before, spread_before), (after, spread_after) = sides  # type: ignore[misc]
+    gap, error = after - before, sqrt(spread_before + spread_after)
+    if error == 0:
+        return Difference(Interval(gap, gap, gap), 1.0 if gap == 0 else 0.0)
+    p_value = 2 * (1 - normal_below(abs(gap) / error))
+    return Difference(Interval(gap, gap - Z95 * error, gap + Z95 * error), p_value)
+
+
+Cluster = tuple[int, int]
+"""Hits and trials of one cluster."""
+
+
+def _ratio(clusters: Sequence[Cluster]) -> tuple[float, float] | None:
+    """The share, and its variance over clusters."""
+    count, trials = len(clusters), sum(n for _, n in clusters)
+    if count < 2 or trials == 0:  # noqa: PLR2004 - a variance needs two
+        return None
+    share = sum(k for k, _ in clusters) / trials
+    square = sum((k - share * n) ** 2 for k, n in clusters)
+    return share, square / trials**2 * count / (count - 1)
 
 
 def seeded(*parts: object) -> Random:

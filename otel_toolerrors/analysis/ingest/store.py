@@ -32,6 +32,10 @@ class Store:
         self._connection = connection
         for name, columns in TABLES.items():
             connection.execute(create_table(name, columns))
+            found = {row[0] for row in connection.execute(f"DESCRIBE {name}").fetchall()}
+            for column in columns:
+                if column.name not in found:  # a database of an earlier version
+                    connection.execute(f"ALTER TABLE {name} ADD COLUMN {column.quoted} {column.type}")
         self._staging = Staging(connection, folder)
         self.ledger = Ledger(connection)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -14,6 +14,10 @@ GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
 
 _BLOCK = 1 << 20
+_RAW_BLOCK = 1 << 14
+"""Compressed bytes taken at a time: where they are damaged, what they hold is lost."""
+_GZIP_WINDOW = 31
+"""What zlib calls a gzip stream."""
 
 
 class DamagedStreamError(Exception):
@@ -34,11 +38,10 @@ def open_stream(path: Path) -> BinaryIO:
     """Open a file for reading its decompressed bytes; reading may raise `DamagedStreamError`."""
     magic = _magic(path)
     if magic.startswith(GZIP):
-        return cast("BinaryIO", _Careful(gzip.open(path), (EOFError, OSError, zlib.error)))  # noqa: SIM115 - handed over
+        return cast("BinaryIO", _Inflating(path, lambda: zlib.decompressobj(_GZIP_WINDOW), zlib.error))
     if magic.startswith(ZSTD):
         zstandard = import_zstandard(path)
-        reader = zstandard.ZstdDecompressor().stream_reader(path.open("rb"), read_across_frames=True)
-        return cast("BinaryIO", _Careful(reader, (zstandard.ZstdError,)))
+        return cast("BinaryIO", _Inflating(path, lambda: zstandard.ZstdDecompressor().decompressobj(), zstandard.ZstdError))
     return path.open("rb")
 
 
@@ -62,32 +65,49 @@ def line_at(path: Path, offset: int) -> int:
     return lines
 
 
-class _Careful(io.RawIOBase):
-    """A decompressing stream that hands over what it has before it reports damage."""
+class _Inflating(io.RawIOBase):
+    """A compressed file, of one or several streams, that hands over all it has before it reports damage."""
 
-    def __init__(self, stream: Any, damage: tuple[type[Exception], ...]) -> None:
-        self._stream = stream
+    def __init__(self, path: Path, decompressor: Callable[[], Any], damage: type[Exception]) -> None:
+        self._file = path.open("rb")
+        self._new = decompressor
         self._damage = damage
+        self._decompressor = decompressor()
+        self._raw = b""
+        self._ready = bytearray()
+        self._reason = ""
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Read up to ``size`` bytes, all for -1."""
-        parts: list[bytes] = []
-        while size:
-            try:
-                part = self._stream.read(min(_BLOCK, size) if size > 0 else _BLOCK)
-            except self._damage as error:
-                if parts:
-                    break  # reported by the next read
-                raise DamagedStreamError(f"the compressed file is damaged or cut short: {error}") from error
-            if not part:
-                break
-            parts.append(part)
-            size -= len(part) if size > 0 else 0
-        return b"".join(parts)
+        """Read up to ``size`` bytes, all for -1; damage is reported when nothing else is left."""
+        while (size < 0 or len(self._ready) < size) and self._inflate():
+            pass
+        if self._reason and not self._ready:
+            raise DamagedStreamError(f"the compressed file is damaged or cut short: {self._reason}")
+        end = len(self._ready) if size < 0 else size
+        found = bytes(self._ready[:end])
+        del self._ready[:end]
+        return found
+
+    def _inflate(self) -> bool:
+        """Decompress a little more; False at the end and after damage."""
+        self._raw = self._raw or self._file.read(_RAW_BLOCK)
+        if self._reason or not self._raw:
+            if not self._decompressor.eof and not self._reason:
+                self._reason = "its end is missing"
+            return False
+        if self._decompressor.eof:
+            self._decompressor = self._new()
+        try:
+            self._ready += self._decompressor.decompress(self._raw)
+        except self._damage as error:
+            self._reason = str(error)
+            return False
+        self._raw = self._decompressor.unused_data
+        return True
 
     def close(self) -> None:
-        self._stream.close()
+        self._file.close()
         super().close()

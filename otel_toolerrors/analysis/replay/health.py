@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import inf
@@ -43,7 +43,9 @@ class Health:
 
     spells: dict[str, list[Spell]] = field(default_factory=lambda: defaultdict(list))
     seen: dict[str, tuple[list[float], list[Fault | None]]] = field(default_factory=dict)
-    """For every service, when attempts on it began, and their faults."""
+    """For every service, when attempts on it began, and their faults; without those that are one argument's."""
+    own: dict[str, frozenset[str]] = field(default_factory=dict)
+    """For every service, fingerprints of faults that say nothing of it: see `_own_faults`."""
 
     def spell(self, service: str, at: float) -> Spell | None:
         """The spell around a moment, with the unobserved time after its last failure."""
@@ -68,9 +70,30 @@ def health(calls: Iterable[RecordedCall]) -> Health:
     found = Health()
     for service, tries in seen.items():
         tries.sort(key=lambda entry: entry[:2])
+        own = found.own[service] = _own_faults(tries)
+        tries = [entry for entry in tries if entry[2].fault is None or entry[2].fault.fingerprint not in own]
         found.seen[service] = ([entry[0] for entry in tries], [entry[2].fault for entry in tries])
         found.spells[service] = list(_spells(service, tries))
     return found
+
+
+def _own_faults(tries: list[tuple[float, str, Try]]) -> frozenset[str]:
+    """Fingerprints of faults that belong to a call and not to its service, such as a 500 for one broken template.
+
+    They show by calls that keep failing while others succeed between their attempts, more often than by calls that
+    recover on a retry.
+    """
+    well = [(start, span) for start, span, one in tries if one.fault is None]
+    failed: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for start, span, one in tries:
+        if one.fault is not None and one.fault.category in SICK:
+            failed[one.fault.fingerprint, span].append(start)
+    recovered = {span for _, span in well}
+    balance: Counter[str] = Counter()
+    for (fingerprint, span), starts in failed.items():
+        between = bisect_left(well, (starts[-1],)) > bisect_right(well, (starts[0], "~"))
+        balance[fingerprint] += (span in recovered) - between
+    return frozenset(fingerprint for fingerprint, excess in balance.items() if excess < 0)
 
 
 def _spells(service: str, tries: list[tuple[float, str, Try]]) -> Iterable[Spell]:

@@ -142,7 +142,8 @@ def _brackets(calls: Iterable[RecordedCall], known: Health) -> dict[str, Bracket
     for call in calls:
         bracket = _own(call) if call.own() else _rested(call, known)
         if bracket is not None:
-            brackets[call.span_id] = _narrowed(bracket, known.spell(call.service, bracket.onset))
+            own = bracket.fault.fingerprint in known.own.get(call.service, ())
+            brackets[call.span_id] = bracket if own else _narrowed(bracket, known.spell(call.service, bracket.onset))
     return brackets
 
 
