@@ -6,30 +6,22 @@ This room imports nothing else of the package.
 
 from __future__ import annotations
 
-from .attributes import Attribute, Scalar, attributes_of, to_attributes
-from .events import (
-    EVENTS,
+from .attempt_events import (
     BreakerMoved,
     BreakerRejected,
     BudgetExhausted,
-    CallCancelled,
-    CallDenied,
-    ContextOverflowed,
     CredentialsRefreshed,
-    ErrorSurfaced,
-    Event,
-    FallbackUsed,
     FaultClassified,
     HedgeStarted,
-    ModelSwitched,
-    PacketIssued,
     RetryRefused,
     RetryScheduled,
-    RunStopped,
-    ToolDegraded,
     WaitHeartbeat,
 )
+from .attributes import Attribute, Scalar, attributes_of, to_attributes
+from .call_events import CallCancelled, CallDenied, ErrorSurfaced, FallbackUsed, PacketIssued, RunStopped, ToolDegraded
+from .events import EVENTS, Event
 from .metrics import METRICS, Metric
+from .model_events import ContextOverflowed, ModelSwitched
 from .spans import SPANS, AttemptSpan, CallSpan, RunSpan, Span
 from .words import (
     Arm,

@@ -73,6 +73,7 @@ there:
 | nothing | files of JSON lines in `.toolerrors/traces/`, in the format of the collector's `file` exporter |
 | `OTEL_EXPORTER_OTLP_*` | OTLP, as the standard variables say; metrics, and log records if wanted, go the same way |
 | `OTEL_TRACES_EXPORTER` (`…_METRICS_…`, `…_LOGS_…`) | the exporters of those names; `none` for none |
+| `OTEL_CONFIG_FILE` | what that file says, and nothing besides |
 | `OTEL_SDK_DISABLED=true` | nothing |
 
 **Trace files.** Each process writes files of its own, so that many may share a folder; a forked child begins its own.
