@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from typing import Any, ClassVar, Final
@@ -36,6 +37,16 @@ OBSERVERS: Final = "otel_toolerrors.observers"
 _DISABLED: Final = "OTEL_PYTHON_DISABLED_INSTRUMENTATIONS"
 
 
+@dataclass(frozen=True, slots=True)
+class InstrumentorOptions:
+    """What a declarative configuration file may say under ``instrumentation/development.python.toolerrors``."""
+
+    event_signal: str | None = None
+    """``span``, ``logs`` or ``both``."""
+    frameworks: list[str] | None = None
+    """Names of the only observers wanted."""
+
+
 class ToolErrorsInstrumentor:
     """Observe mode for every framework that is installed.
 
@@ -45,6 +56,7 @@ class ToolErrorsInstrumentor:
     ``toolerrors-langchain`` one framework.
     """
 
+    configuration: ClassVar = InstrumentorOptions
     _undo: ClassVar[list[Callable[[], None]] | None] = None
 
     @property
@@ -63,9 +75,10 @@ class ToolErrorsInstrumentor:
         meter_provider: MeterProvider | None = None,
         logger_provider: LoggerProvider | None = None,
         event_signal: EventSignal | None = None,
+        frameworks: Collection[str] | None = None,
         **_: Any,
     ) -> None:
-        """Put the observers in place; the global providers are used for those not given.
+        """Put the observers in place, only those of ``frameworks`` if given; providers default to the global ones.
 
         An observer that fails is left out, with a warning. Unknown arguments are ignored,
         as OpenTelemetry's launchers pass arguments that not every instrumentor knows.
@@ -74,7 +87,7 @@ class ToolErrorsInstrumentor:
             log.warning("tool errors are observed already")
             return
         tracing = Tracing(tracer_provider, meter_provider, logger_provider, event_signal=event_signal)
-        undo = [_put_in_place(point, tracing) for point in _wanted()]
+        undo = [_put_in_place(point, tracing) for point in _wanted(frameworks)]
         ToolErrorsInstrumentor._undo = [take_out for take_out in undo if take_out is not None]
 
     def uninstrument(self, **_: Any) -> None:
@@ -90,11 +103,17 @@ class ToolErrorsInstrumentor:
                 log.exception("an observer could not be taken out")
 
 
-def _wanted() -> list[EntryPoint]:
+def _wanted(frameworks: Collection[str] | None) -> list[EntryPoint]:
     """The observers of installed frameworks that nobody disabled, by name."""
     disabled = {name.strip() for name in os.environ.get(_DISABLED, "").split(",")}
     points = sorted(entry_points(group=OBSERVERS), key=lambda point: point.name)
-    return [point for point in points if f"toolerrors-{point.name}" not in disabled and _is_installed(point.name)]
+    return [
+        point
+        for point in points
+        if (frameworks is None or point.name in frameworks)
+        and f"toolerrors-{point.name}" not in disabled
+        and _is_installed(point.name)
+    ]
 
 
 def _is_installed(module: str) -> bool:

@@ -138,6 +138,28 @@ def to_exporters(providers: Providers, exporters: list[str], *, logs: bool) -> T
     )
 
 
+def as_declared(config_file: str) -> Telemetry:
+    """Let a declarative configuration file set up the SDK, unless a launcher has done so already."""
+    from opentelemetry.sdk._logs import LoggerProvider
+    from opentelemetry.sdk.metrics import MeterProvider
+    from opentelemetry.sdk.trace import TracerProvider
+
+    if not isinstance(trace.get_tracer_provider(), TracerProvider):
+        try:
+            from opentelemetry.configuration import configure_sdk, load_config_file  # noqa: PLC0415 - optional
+        except ImportError as error:
+            raise ImportError("OTEL_CONFIG_FILE is set: pip install opentelemetry-configuration") from error
+        configure_sdk(load_config_file(config_file))
+    providers = trace.get_tracer_provider(), metrics.get_meter_provider(), _logs.get_logger_provider()
+    return Telemetry(
+        destination=config_file,
+        tracer_provider=providers[0],
+        meter_provider=providers[1],
+        logger_provider=providers[2],
+        _providers=tuple(p for p in providers if isinstance(p, (TracerProvider, MeterProvider, LoggerProvider))),
+    )
+
+
 def named_exporters(signal: str) -> list[str] | None:
     """The exporters that the environment names for ``signal``; None if it names none and no OTLP endpoint either."""
     named = os.environ.get(f"OTEL_{signal.upper()}_EXPORTER", "").strip()

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from .handle import Telemetry
-from .pipelines import Providers, named_exporters, to_exporters, to_files
+from .pipelines import Providers, as_declared, named_exporters, to_exporters, to_files
 from .processors import EventsToSpans
-from .signals import EventSignal, set_default_event_signal
+from .signals import EventSignal, check_event_signal, set_default_event_signal
 from .trace_files import Rotation
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ def configure(
     Where the environment names an OTLP endpoint or an exporter (``OTEL_EXPORTER_OTLP_*``,
     ``OTEL_TRACES_EXPORTER``), the standard exporters are used as the standard variables
     say. Otherwise traces go into files of JSON lines in ``traces_dir``, in the format of
-    the collector's file exporter, for ``toolerrors analyze``. ``OTEL_SDK_DISABLED``,
+    the collector's file exporter, for ``toolerrors analyze``. A declarative configuration
+    file (``OTEL_CONFIG_FILE``) decides alone where it is given. ``OTEL_SDK_DISABLED``,
     samplers, limits and resource attributes are read from the environment as well.
 
     Tracing that is already set up is added to, not replaced. A second call ends what the
@@ -55,8 +56,7 @@ def configure(
         ImportError: The OpenTelemetry SDK, or the exporter that the environment names, is not installed.
         ValueError: An argument or a variable of the environment names what does not exist.
     """
-    if event_signal not in ("span", "logs", "both"):
-        raise ValueError(f"event_signal is 'span', 'logs' or 'both', not {event_signal!r}")
+    check_event_signal(event_signal)
     if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return Telemetry(destination="disabled")
     attributes = dict(resource or {}) | ({"service.name": service_name} if service_name is not None else {})
@@ -66,7 +66,10 @@ def configure(
         raise ImportError("configure() needs the OpenTelemetry SDK: pip install 'otel-toolerrors[otlp]'") from error
     logs = event_signal != "span"
     exporters = named_exporters("traces")
-    if exporters is None:
+    config_file = os.environ.get("OTEL_CONFIG_FILE")
+    if config_file and set_global:
+        telemetry = as_declared(config_file)
+    elif exporters is None:
         telemetry = to_files(providers, Path(traces_dir), rotation or Rotation(), logs=logs)
     else:
         telemetry = to_exporters(providers, exporters, logs=logs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from importlib import metadata
 from time import time_ns
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from opentelemetry import metrics, trace
 from opentelemetry._logs import Logger, LoggerProvider, SeverityNumber, get_logger_provider
@@ -84,6 +84,12 @@ def _emit_record(logger: Logger, event: Event, attributes: Mapping[str, Scalar],
         attributes=attributes,
         event_name=event.NAME,
     )
+
+
+def check_event_signal(signal: str | None) -> None:
+    """Raise ValueError if ``signal`` is no `EventSignal`."""
+    if signal is not None and signal not in get_args(EventSignal):
+        raise ValueError(f"event_signal is 'span', 'logs' or 'both', not {signal!r}")
 
 
 def set_default_event_signal(signal: EventSignal) -> None:

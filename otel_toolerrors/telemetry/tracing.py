@@ -28,7 +28,7 @@ from .call_trace import SILENT, CallTrace, Failures, RecordedCall
 from .context import is_foreign, restore, suppressed
 from .guard import guarded, log, render
 from .instruments import UNKNOWN_TOOL
-from .signals import EventSignal, Signals, resolve
+from .signals import EventSignal, Signals, check_event_signal, resolve
 
 _RUN: Final = otel_context.create_key("toolerrors-run")
 _ADOPTED: Final = otel_context.create_key("toolerrors-adopted")
@@ -52,6 +52,7 @@ class Tracing:
         event_signal: EventSignal | None = None,
         clock: Callable[[], float] = perf_counter,
     ) -> None:
+        check_event_signal(event_signal)
         self._tracer_provider = tracer_provider
         self._meter_provider = meter_provider
         self._logger_provider = logger_provider

@@ -8,10 +8,11 @@ import os
 import re
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from opentelemetry.configuration.instrumentation import configure_instrumentation
+from opentelemetry.configuration.models import ExperimentalInstrumentation
 
 from otel_toolerrors.telemetry.instrumentor import ToolErrorsInstrumentor
 
@@ -146,12 +147,32 @@ def test_one_framework_can_be_left_out(memory, instrumentor, monkeypatch):
     assert memory.spans == ()
 
 
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(
+    ("options", "watched"),
+    [({}, True), ({"frameworks": ["toy_framework"]}, True), ({"frameworks": []}, False), ({"enabled": False}, False)],
+)
+def test_a_declarative_configuration_file_can_choose(instrumentor, options, watched):
+    """The instrumentor is known to declarative configuration, with its options."""
+    python = {"toolerrors": options}
+    configure_instrumentation(ExperimentalInstrumentation(python=python))
+    assert instrumentor.is_instrumented_by_opentelemetry is options.get("enabled", True)
+    assert ("toy_observer" in importlib.import_module("toy_framework").call_tool.__module__) is watched
+
+
+@pytest.mark.usefixtures("installed")
+def test_an_option_that_does_not_exist_is_named(instrumentor, caplog):
+    """A wrong word in the file is said in the log, and nothing is observed."""
+    configure_instrumentation(ExperimentalInstrumentation(python={"toolerrors": {"event_signals": "span"}}))
+    assert not instrumentor.is_instrumented_by_opentelemetry
+    assert "event_signals" in caplog.text
+
+
 def test_it_depends_on_nothing():
     """OpenTelemetry's launcher asks what must be installed; each observer looks for itself."""
     assert list(ToolErrorsInstrumentor().instrumentation_dependencies()) == []
 
 
-@pytest.mark.skipif(find_spec("opentelemetry.instrumentation") is None, reason="needs opentelemetry-instrumentation")
 @pytest.mark.parametrize(("disabled", "seen"), [("", ["execute_tool search"]), ("toolerrors", []), ("*", [])])
 def test_under_opentelemetry_instrument(installed, disabled, seen):
     """The real launcher sets up the SDK and finds the entry point, and leaves it out if it is told to."""

@@ -257,6 +257,31 @@ def test_metrics_and_logs_follow_the_traces(monkeypatch):
     telemetry.shutdown()
 
 
+def test_a_declarative_configuration_file_decides(tmp_path):
+    """OTEL_CONFIG_FILE sets up the SDK; no trace files are written beside it, and the handle ends it."""
+    (tmp_path / "otel.yaml").write_text(
+        'file_format: "1.0"\ntracer_provider: {processors: [{simple: {exporter: {console: {}}}}]}\n'
+    )
+    code = """
+with telemetry.configure() as handle:
+    end(tracing.start_run("triage"))
+    assert handle.flush() and handle.destination == "otel.yaml"
+    assert telemetry.configure().tracer_provider is handle.tracer_provider
+"""
+    done = process(code, tmp_path, OTEL_CONFIG_FILE="otel.yaml")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert '"name": "invoke_agent triage"' in done.stdout
+    assert not (tmp_path / ".toolerrors").exists()
+
+
+def test_a_declarative_configuration_without_its_package_names_it(monkeypatch):
+    """Who names a file but cannot read it is told what to install."""
+    monkeypatch.setenv("OTEL_CONFIG_FILE", "otel.yaml")
+    monkeypatch.setitem(sys.modules, "opentelemetry.configuration", None)
+    with pytest.raises(ImportError, match="pip install opentelemetry-configuration"):
+        configure()
+
+
 def test_no_exporter_is_an_answer_too(monkeypatch):
     """OTEL_TRACES_EXPORTER=none makes spans that go nowhere, and no files."""
     monkeypatch.setenv("OTEL_TRACES_EXPORTER", "none")
