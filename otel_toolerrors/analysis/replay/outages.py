@@ -27,7 +27,7 @@ from math import inf
 from otel_toolerrors.analysis.statistics import seeded
 from otel_toolerrors.faults import Fault
 
-from .health import SICK, Health, Spell, health
+from .health import SICK, Health, Spell
 from .recorded import RecordedCall, Recording
 
 _ENOUGH = 5
@@ -94,7 +94,7 @@ class Outages:
     """Brackets of all failing calls, and the draws of one replica after another; the same for every policy."""
 
     def __init__(self, recording: Recording, seed: int = 0) -> None:
-        self.health: Health = health(recording.calls)
+        self.health = Health(recording.calls)
         self.brackets = _brackets(recording.calls, self.health)
         self._members = _members(recording.calls, self.brackets)
         self._groups = {
