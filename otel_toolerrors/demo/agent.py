@@ -16,7 +16,7 @@ from typing import Any
 from otel_toolerrors.layer import RecoveryLayer, Run
 from otel_toolerrors.surface import Outcome
 
-WORKERS = 6
+WORKERS = 4
 """Tasks under way at the same time."""
 _STUBBORN = 2
 """How often the agent asks again for what was not found."""
@@ -56,12 +56,11 @@ class Diary:
 
 
 def tasks(number: int, seed: int) -> list[Task]:
-    """Draw the tasks: what each is about depends on its place, not on the seed; the ids do."""
-    kinds = [kind for kind, share in _KINDS.items() for _ in range(share)]
-    order = Random(f"{seed} order")  # noqa: S311 - chance that a seed repeats, nothing secret
+    """Draw the tasks: of each kind always as many, in an order and with ids that depend on the seed."""
+    kinds = [kind for kind, (_, share) in _KINDS.items() for _ in range(share)]
     drawn = [kinds[place % len(kinds)] for place in range(number)]
-    order.shuffle(drawn)
-    return [Task(f"{kind}-{place}", tuple(_STEPS[kind](f"{seed}{place:04}"))) for place, kind in enumerate(drawn)]
+    Random(f"{seed} order").shuffle(drawn)  # noqa: S311 - chance that a seed repeats, nothing secret
+    return [Task(f"{kind}-{place}", tuple(_KINDS[kind][0](f"{seed}{place:04}"))) for place, kind in enumerate(drawn)]
 
 
 def _answer(number: str) -> Iterator[Step]:
@@ -94,22 +93,25 @@ def _invoice(number: str) -> Iterator[Step]:
 
 
 def _report(number: str) -> Iterator[Step]:
-    yield Step("render_report", {"template": "monthly", "order": f"ORD-{number}"})
-    yield Step("render_report", {"template": "weekly", "order": f"ORD-{number}"})
-    if int(number) % 2 == 0:
-        yield Step("render_report", {"template": "legacy-7", "order": f"ORD-{number}"})
+    for template in ("daily", "weekly", "monthly"):
+        yield Step("render_report", {"template": template, "order": f"ORD-{number}"})
 
 
-_STEPS = {
-    "answer": _answer,
-    "mistaken": _mistaken,
-    "complain": _complain,
-    "quote": _quote,
-    "invoice": _invoice,
-    "report": _report,
+def _legacy(number: str) -> Iterator[Step]:
+    yield from _report(number)
+    yield Step("render_report", {"template": "legacy-7", "order": f"ORD-{number}"})
+
+
+_KINDS = {
+    "answer": (_answer, 5),
+    "quote": (_quote, 2),
+    "complain": (_complain, 3),
+    "invoice": (_invoice, 3),
+    "report": (_report, 4),
+    "legacy": (_legacy, 2),
+    "mistaken": (_mistaken, 1),
 }
-_KINDS = {"answer": 6, "quote": 3, "complain": 3, "invoice": 3, "report": 3, "mistaken": 1}
-"""How many of each kind in a row of them."""
+"""The kinds of tasks, and how many of each there are in twenty."""
 
 
 class Agent:

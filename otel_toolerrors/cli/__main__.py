@@ -1,0 +1,7 @@
+"""``python -m otel_toolerrors.cli``."""
+
+from __future__ import annotations
+
+from . import main
+
+main()

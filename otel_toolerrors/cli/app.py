@@ -1,0 +1,50 @@
+"""The subcommands, and what happens to an error on the way out."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from .analyze import analyze
+from .classify import classify
+from .codes import ExitCode, Unusable
+from .demo import demo
+from .policy import explain, rules
+from .screen import Screen, forgiving, hang_up
+from .show import show
+from .tune import tune
+
+_HELP = """Recover from tool errors, and learn from the traces of it.
+
+Exit codes: 0 done; 1 findings at or above --fail-on; 2 nothing done, the message says why; 4 some input could not be
+read and was left out. They add up.
+"""
+
+# Plain help: it looks the same on a terminal and in a pipe.
+app = typer.Typer(help=_HELP, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+app.command()(demo)
+app.command()(analyze)
+app.command()(show)
+app.command()(tune)
+app.command()(classify)
+
+policy = typer.Typer(help="Look into the policy and the classification rules.", no_args_is_help=True, rich_markup_mode=None)
+policy.command()(explain)
+policy.command()(rules)
+app.add_typer(policy, name="policy")
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run the command line, and give the exit code."""
+    forgiving(sys.stdout, sys.stderr)
+    try:
+        return app(arguments, standalone_mode=True) or ExitCode.DONE
+    except Unusable as error:
+        Screen(sys.stderr).block(f"toolerrors: {error}")
+        return ExitCode.USAGE
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else ExitCode.USAGE if end.code else ExitCode.DONE
+    except BrokenPipeError:  # the reader has seen enough
+        hang_up()
+        return ExitCode.DONE

@@ -1,0 +1,97 @@
+"""``toolerrors tune``: a policy file from traces, with the reason for each number."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .analyze import FormatOption
+from .codes import ExitCode, Unusable
+from .policy import read_policy
+from .screen import Screen
+from .traces import DEFAULT_PATH, TracesPath, opened, quarantine, tell_quarantined
+
+if TYPE_CHECKING:
+    from otel_toolerrors.analysis.tune import Comparison, Tuned
+
+_MEASURES = {
+    "failed": "failed calls",
+    "cut_off": "calls never made: the run had stopped",
+    "recovered": "recovered calls",
+    "wasted_attempts": "wasted attempts",
+    "sick_attempts": "attempts on a sick service",
+    "added_latency": "added latency, s",
+    "duplicate_risk": "repeats that may write twice",
+}
+
+
+def tune(
+    path: TracesPath = DEFAULT_PATH,
+    policy: Annotated[Path | None, typer.Option(help="The policy that the traces were made under; default: none.")] = None,
+    out: Annotated[Path, typer.Option(help="Where to write the policy file.")] = Path("toolerrors.tuned.toml"),
+    force: Annotated[bool, typer.Option("--force", help="Overwrite that file.")] = False,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same answer.")] = 0,
+    format_: FormatOption = "table",
+) -> None:
+    """Search for a better policy by replaying the traces through the engine, and write it as a file."""
+    screen, notes = Screen(), Screen(sys.stderr)
+    if out.exists() and not force:
+        raise Unusable(f"{out}: exists. Name another file with --out, or overwrite it with --force.")
+    base = read_policy(policy)
+    with opened(path) as traces:
+        with notes.progress("Replaying the traces under other policies") as progress:
+            tuned: Tuned = traces.tune(policy=base, seed=seed, progress=progress)
+        left_out = quarantine(traces)
+    if force:
+        out.unlink(missing_ok=True)
+    tuned.write(out)
+    if format_ == "json":
+        screen.json(as_json(tuned, out))
+        code = ExitCode.QUARANTINED if left_out else ExitCode.DONE
+    else:
+        show_tuned(screen, tuned)
+        screen.say(f"Written to {out}. Try it: toolerrors policy explain --policy {out}")
+        code = tell_quarantined(screen, left_out)
+    raise typer.Exit(code)
+
+
+def show_tuned(screen: Screen, tuned: Tuned) -> None:
+    """Print what a tuned policy changes, why, and what the runs that the search has not seen say to it."""
+    held = tuned.held_out
+    screen.title(f"Replayed on {held.runs} later runs that the search has not seen")
+    rows = [(label, *_pair(held, name)) for name, label in _MEASURES.items()]
+    screen.table(["", "before", "tuned"], rows, right=["before", "tuned"])
+    screen.say(f"{held.after.modelled:.0%} of the calls have an answer that is modelled; the others stand in the traces.")
+    if not tuned.changes:
+        screen.say("No change is supported by these traces.")
+        return
+    screen.title("Changes")
+    changes = [(".".join(change.path), change.value, change.reason) for change in tuned.changes]
+    screen.table(["key", "value", "why"], changes, right=["value"])
+    if tuned.refused:
+        screen.title("Proposed by the search, and refused")
+        refused = [(".".join(one.change.path), one.change.value, one.why) for one in tuned.refused]
+        screen.table(["key", "value", "why not"], refused, right=["value"])
+
+
+def as_json(tuned: Tuned, written: Path) -> dict[str, Any]:
+    """Give the same as JSON can hold it."""
+    return {
+        "written": str(written),
+        "toml": tuned.toml(),
+        "changes": [{"path": list(one.path), "value": one.value, "reason": one.reason} for one in tuned.changes],
+        "refused": [{"path": list(one.change.path), "value": one.change.value, "why": one.why} for one in tuned.refused],
+        "held_out": {
+            "runs": tuned.held_out.runs,
+            "modelled": tuned.held_out.after.modelled,
+            "before": {name: getattr(tuned.held_out.before, name) for name in _MEASURES},
+            "after": {name: getattr(tuned.held_out.after, name) for name in _MEASURES},
+        },
+    }
+
+
+def _pair(compared: Comparison, name: str) -> tuple[str, str]:
+    return f"{getattr(compared.before, name):.1f}", f"{getattr(compared.after, name):.1f}"
