@@ -3,113 +3,51 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from .fault import Signal, Strength
 from .reading import attribute, attribute_names, instance_dict, is_exception, text
 from .rules import Rule, phrase
 
-STATUS_NAMES = (
-    "status_code",
-    "http_status",
-    "http_status_code",
-    "http_code",
-    "status",
-    "response_status",
-    "statuscode",
-    "response_code",
-)
-CODE_NAMES = (
-    "code", "error_code", "errorcode", "err_code", "error", "error_type", "type", "reason", "status", "kind", "error_name",
-    "grpc_status_code", "sqlite_errorname",
-    "name", "code_name", "codename", "title", "verify_message", "result", "description", "errtype", "exit_reason",
-)  # fmt: skip
-SQLSTATE_NAMES = ("sqlstate", "pgcode")
-RESPONSE_NAMES = ("response", "resp", "meta", "raw_response", "http_response", "res", "_response")
-BODY_NAMES = (
-    "body",
-    "json_body",
-    "error_body",
-    "data",
-    "details",
-    "error_details",
-    "error",
-    "errors",
-    "content",
-    "response_body",
-    "response_text",
-    "error_response",
-    "error_data",
-    "payload",
-)
-HEADER_NAMES = ("headers", "response_headers", "hdrs", "http_headers")
-NESTED_NAMES = (
-    "reason",
-    "orig",
-    "original_exception",
-    "original_error",
-    "last_exception",
-    "inner_exception",
-    "inner",
-    "exc",
-    "exception",
-    "error",
-    "errors",
-    "cause",
-    "wrapped",
-    "parent",
-    "last_error",
-    "original",
-    "os_error",
-    "underlying",
-    "last_exc",
-    "root_cause",
-)
-NUMBER_NAMES = (
-    "errno",
-    "winerror",
-    "returncode",
-    "exit_code",
-    "exit_status",
-    "recipients",
-    "cmd",
-    "reply_text",
-    "strerror",
-    "smtp_code",
-    "rcvd",
-    "last_attempt",
-    "exceptions",
-    "phase",
-    "retry_after",
-    "retry_after_ms",
-    "retry_after_seconds",
-    "seconds",
-    "stderr",
-    "output",
-    "details",
-    "retriable",
-    "retryable",
-    "is_retryable",
-    "should_retry",
-    "temporary",
-    "can_retry",
-    "http_response_code",
-    "error_labels",
-    "_error_labels",
-)
 
-_READ = frozenset(
-    (
-        *STATUS_NAMES,
-        *CODE_NAMES,
-        *SQLSTATE_NAMES,
-        *RESPONSE_NAMES,
-        *BODY_NAMES,
-        *HEADER_NAMES,
-        *NESTED_NAMES,
-        *NUMBER_NAMES,
-    )
-)
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+# Where foreign exceptions keep what may tell something, in the order in which we believe it.
+STATUS_NAMES: Final = _names("status_code http_status http_status_code http_code status response_status statuscode response_code errcode")
+CODE_NAMES: Final = _names("""
+    code error_code errorcode err_code error error_type type reason status kind error_name grpc_status_code sqlite_errorname name
+    code_name codename title result description errtype exit_reason
+""")
+SQLSTATE_NAMES: Final = _names("sqlstate pgcode")
+RESPONSE_NAMES: Final = _names("response resp meta raw_response http_response res")
+BODY_NAMES: Final = _names("""
+    body json_body error_body data details error_details error errors content response_body response_text error_response
+    error_data response_content payload
+""")
+HEADER_NAMES: Final = _names("headers response_headers hdrs http_headers trailing_metadata")
+NESTED_NAMES: Final = _names("""
+    last_attempt reason orig original_exception original_error original last_exception last_exc last_error inner_exception inner exc
+    exception error errors cause root_cause wrapped parent os_error underlying
+""")
+NUMBER_NAMES: Final = _names("errno winerror strerror returncode exit_code exit_status cmd code error smtp_code recipients rcvd")
+HINT_NAMES: Final = _names("retriable retryable is_retryable should_retry can_retry temporary")
+WAIT_NAMES: Final = _names("retry_after retry_after_seconds retry_after_ms")
+OTHER_NAMES: Final = _names("stderr phase")
+
+_ROLES: Final[dict[str, int]] = {}
+_bits = [
+    STATUS := 1, CODE := 2, RESPONSE := 4, BODY := 8, HEADER := 16, NESTED := 32, NUMBER := 64, WAIT := 128,
+]  # fmt: skip
+for _bit, _group in (
+    (STATUS, (*STATUS_NAMES, *RESPONSE_NAMES, "code")), (CODE, (*CODE_NAMES, *SQLSTATE_NAMES, "response")), (RESPONSE, RESPONSE_NAMES), (BODY, (*BODY_NAMES, *RESPONSE_NAMES)),
+    (HEADER, (*HEADER_NAMES, *RESPONSE_NAMES)), (NESTED, NESTED_NAMES), (NUMBER, NUMBER_NAMES), (WAIT, WAIT_NAMES), (0, (*HINT_NAMES, *OTHER_NAMES)),
+):  # fmt: skip
+    for _name in _group:
+        _ROLES[_name] = _ROLES.get(_name, 0) | _bit
+_READ: Final = frozenset(_ROLES)
+
 _PROFILE_LIMIT = 4_096
 
 # Which words in a class's names say whose numbers it carries.
@@ -194,25 +132,29 @@ def _qualified(kind: type) -> str:
 class Evidence:
     """What one exception carries, without its causes."""
 
-    __slots__ = ("_text", "attrs", "exc", "kind", "profile")
+    __slots__ = ("_text", "args", "attrs", "exc", "kind", "profile", "roles")
 
     def __init__(self, exc: BaseException) -> None:
         """Read every attribute that may tell something, once."""
         self.exc = exc
         self.kind = type(exc)
         self.profile = profile(self.kind)
-        attrs = {}
+        attrs: dict[str, Any] = {}
+        roles = 0
         for name in self.profile.readable:
             value = attribute(exc, name)
             if value is not None:
                 attrs[name] = value
-        own = instance_dict(exc)
-        if own:
-            for key, value in own.items():
-                name = key.rpartition("__")[2] if key[:1] == "_" else key  # name-mangled ones too
-                if name in _READ and value is not None:
-                    attrs.setdefault(name, value)
-        self.attrs: dict[str, Any] = attrs
+                roles |= _ROLES[name]
+        for key, value in instance_dict(exc).items():
+            name = key.rpartition("__")[2] if key[:1] == "_" else key  # name-mangled ones too
+            if value is not None and name not in attrs and (role := _ROLES.get(name)) is not None:
+                attrs[name] = value
+                roles |= role
+        self.attrs = attrs
+        self.roles = roles
+        args = attribute(exc, "args")
+        self.args: tuple[Any, ...] = args if type(args) is tuple else ()
         self._text: str | None = None
 
     @property
@@ -222,12 +164,12 @@ class Evidence:
             self._text = text(self.exc)
         return self._text
 
-    @property
-    def args(self) -> tuple[Any, ...]:
-        """``exc.args``, or an empty tuple."""
-        args = attribute(self.exc, "args")
-        return args if type(args) is tuple else ()
+    def has(self, role: int) -> bool:
+        """Whether any attribute of the role was there."""
+        return bool(self.roles & role)
 
     def responses(self) -> list[Any]:
         """Objects that stand for the server's answer."""
+        if not self.roles & RESPONSE:
+            return []
         return [r for name in RESPONSE_NAMES if (r := self.attrs.get(name)) is not None and not is_exception(r)]

@@ -18,12 +18,16 @@ _MASKS = re.compile(
     r"|(?P<id>\b(?=[\w\-]{0,64}\d)[a-z0-9_]+(?:-[a-z0-9_]+)*\b)",
     re.IGNORECASE | re.ASCII,
 )
+_VARIES = re.compile(r"[\d'\"`/\\@<]")
 _PLAIN_NUMBER = re.compile(r"[\d_.\-]+")
 
 
 def template(message: str) -> str:
     """The message with everything that varies from one occurrence to the next masked."""
-    return " ".join(_MASKS.sub(_mark, message[:_WINDOW]).casefold().split())
+    message = message[:_WINDOW]
+    if _VARIES.search(message) is not None:
+        message = _MASKS.sub(_mark, message)
+    return " ".join(message.casefold().split())
 
 
 def fingerprint(exception_type: str | None, code: str, message: str) -> str:

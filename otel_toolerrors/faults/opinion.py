@@ -11,17 +11,17 @@ from typing import Any, Final
 
 from otel_toolerrors.vocabulary import SideEffects
 
-from . import arbitration, effects
+from . import arbitration, settling
 from .control_flow import is_control_flow
-from .evidence import BODY_NAMES, Evidence, Hit
+from .evidence import BODY, BODY_NAMES, HEADER, HINT_NAMES, NUMBER, STATUS, WAIT, WAIT_NAMES, Evidence, Hit
 from .rules import Rule, RuleSet
 from .signals import body, classes, codes, headers, location, message, nested, numbers, status, system
 
 _MAX_NODES: Final = 40
 _MAX_DEPTH: Final = 12
 _STDERR: Final = 2_000
-_HINTS: Final = ("retriable", "retryable", "is_retryable", "should_retry", "can_retry", "temporary")
-_WAITS: Final = (("retry_after", 1.0), ("retry_after_seconds", 1.0), ("retry_after_ms", 1000.0))
+_NOT_SENT: Final = ("pool", "dns", "connect", "tls")
+"""Phases, where a library names the one it failed in, before a request is sent."""
 _WORST_FIRST: Final = ("bug", "permission", "permanent", "validation", "not_found", "unknown", "rate_limited", "transient", "cancelled")
 
 _CANCELLED_INSIDE: Final = Rule(
@@ -85,7 +85,7 @@ def of_exception(exc: BaseException, walk: Walk, depth: int = 0) -> Opinion | No
         if heard:
             return _of_group(own, heard)
     _hear_causes(evidence, own, walk, depth)
-    effects.settle(own)
+    settling.settle(own)
     return own
 
 
@@ -102,7 +102,7 @@ def of_parts(
     hits += message.hits(text, status_, rules)
     own = Opinion(arbitration.choose(hits), hits, status_, text=text, should_retry=headers.should_retry(found))
     _read_wait(own, {}, said, found, walk)
-    effects.settle(own)
+    settling.settle(own)
     return own
 
 
@@ -116,17 +116,15 @@ def with_message(text: str, said: body.Said | None) -> str:
 def _by_itself(evidence: Evidence, walk: Walk) -> Opinion:
     rules = walk.rules
     attrs = evidence.attrs
-    said = _body(evidence) if attrs else None
-    found = headers.headers_of(evidence) if attrs else {}
-    http_status = status.read_status(evidence) if attrs else None
+    said = _body(evidence) if evidence.has(BODY) else None
+    found = headers.headers_of(evidence) if evidence.has(HEADER) else {}
+    http_status = status.read_status(evidence) if evidence.has(STATUS) else None
     if http_status is None and said is not None:
         http_status = said.status
-    hits = [*codes.hits(evidence, said, rules)]
-    if attrs:
-        hits += [*numbers.hits(evidence, said, rules), *status.hits(http_status, rules), *system.hits(evidence, rules)]
-    elif evidence.profile.speaks:
-        hits += numbers.hits(evidence, said, rules)
-    types = [*classes.hits(evidence, rules)]
+    hits = [*codes.hits(evidence, said, rules), *status.hits(http_status, rules)]
+    if evidence.has(NUMBER) or evidence.profile.speaks or said is not None:
+        hits += [*numbers.hits(evidence, said, rules), *system.hits(evidence, rules)]
+    types = classes.hits(evidence, rules)
     hits += types
     if evidence.profile.located and not any(arbitration.definite(hit) for hit in hits):
         hits += location.hits(evidence, rules)
@@ -136,13 +134,22 @@ def _by_itself(evidence: Evidence, walk: Walk) -> Opinion:
     own = Opinion(arbitration.choose(hits), hits, http_status, text=text)
     own.already_retried = any(hit.rule.code == "gave_up" for hit in types)
     if attrs:
-        own.should_retry = headers.should_retry(found)
-        own.hint = next((hint for name in _HINTS if type(hint := attrs.get(name)) is bool), None)
-    if not arbitration.definite(own.hit):
-        own.own_words = http_status is None and said is None and location.library_speaks(evidence)
-        own.connecting = location.while_connecting(evidence.exc) or attrs.get("phase") in ("pool", "dns", "connect", "tls")
-    _read_wait(own, attrs, said, found, walk)
+        own.should_retry = headers.should_retry(found) if found else None
+        own.hint = next((hint for name in HINT_NAMES if type(hint := attrs.get(name)) is bool), None)
+    _note_proofs(own, evidence, said)
+    _read_wait(own, attrs if evidence.has(WAIT) else {}, said, found, walk)
     return own
+
+
+def _note_proofs(own: Opinion, evidence: Evidence, said: body.Said | None) -> None:
+    """Look for what may prove that nothing was sent, where that can matter."""
+    hit = own.hit
+    if hit is None or arbitration.definite(hit):
+        return
+    if hit.rule.own_words:
+        own.own_words = own.http_status is None and said is None and location.library_speaks(evidence)
+    if arbitration.family(hit.rule.code) == "transport":
+        own.connecting = evidence.attrs.get("phase") in _NOT_SENT or location.while_connecting(evidence.exc)
 
 
 def _body(evidence: Evidence) -> body.Said | None:
@@ -167,10 +174,10 @@ def _read_wait(own: Opinion, attrs: dict[str, Any], said: body.Said | None, foun
     """How long the server wants us to wait; a 403 with such a wish is a rate limit."""
     wait = headers.retry_after(found, walk.now) if found else None
     if wait is None and attrs:
-        wait = next((s / scale for name, scale in _WAITS if (s := headers.seconds(attrs.get(name))) is not None), None)
+        wait = next((s / (1000 if name.endswith("_ms") else 1) for name in WAIT_NAMES if (s := headers.seconds(attrs.get(name))) is not None), None)
     if wait is None and said is not None:
         wait = headers.seconds(said.retry_after)
-    reached = headers.limit_reached(found)
+    reached = headers.limit_reached(found) if found else False
     if own.hit is not None and own.hit.rule.code in ("http.403", "auth.denied") and own.http_status == 403 and (wait is not None or reached):
         limit = walk.rules.number("status", 429)
         if limit is not None:

@@ -15,7 +15,9 @@ from typing import Any, Final
 _UNBOUNDED_LIMIT: Final = 2  # more of them in a row cost cubic time
 _MANY: Final = 256  # a repeat that may run this often counts as unbounded
 _REPEATS: Final = frozenset({sre.MAX_REPEAT, sre.MIN_REPEAT})
-_LETTERS: Final = re.compile(r"[a-z]{3,}")
+_WORD_STARTS: Final = re.compile(r"(?<= )[a-z]{3,}")
+_FIRST_GROUP: Final = re.compile(r"(?:\^|\\b)?\(\?:([^()\[\]]+)\)(?![?*{])")
+_START: Final = re.compile(r"([a-zA-Z]{2,})(?![?*{])")
 
 
 class BadPatternError(ValueError):
@@ -46,26 +48,38 @@ def check_pattern(pattern: str) -> None:
         raise BadPatternError(f"the pattern {pattern!r} matches the empty text")
 
 
-def trigger(pattern: str) -> str:
-    """The longest run of letters that every match contains; empty if there is none."""
-    outside: list[str] = []
+def triggers(pattern: str) -> tuple[str, ...]:
+    """Letters, one of which a word of every match begins with; empty if the pattern does not tell."""
+    flat = _flattened(pattern)
+    if "|" not in flat and (found := _WORD_STARTS.findall(" " + flat)):
+        return (max(found, key=len),)
+    if (group := _FIRST_GROUP.match(pattern)) is not None:
+        starts = [_START.match(branch) for branch in group[1].split("|")]
+        if all(starts):
+            return tuple({start[1].lower() for start in starts if start is not None})
+    return ()
+
+
+def _flattened(pattern: str) -> str:
+    """The pattern with everything masked that is in brackets, escaped, or need not be there."""
+    flat: list[str] = []
     depth, index = 0, 0
     while index < len(pattern):
         char = pattern[index]
         if char == "\\":
             index += 1
+            char = " " if pattern[index : index + 1] == "b" else "."
+        elif char == "^":
             char = " "
         elif char in "([":
             depth += 1
         elif char in ")]":
             depth -= 1
-        elif char == "|" and depth == 0:
-            return ""
-        elif char in "?*{" and depth == 0 and outside:
-            outside[-1] = " "  # the letter before it need not be there
-        outside.append(char if depth == 0 else " ")
+        elif char in "?*{" and depth == 0 and flat:
+            flat[-1] = "."  # the letter before it need not be there
+        flat.append(char if depth == 0 else ".")
         index += 1
-    return max(_LETTERS.findall("".join(outside).lower()), key=len, default="")
+    return "".join(flat).lower()
 
 
 def _unbounded(parsed: Any, pattern: str, *, inside: bool) -> int:

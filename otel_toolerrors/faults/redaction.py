@@ -1,69 +1,111 @@
-"""Secrets out of texts, before any text leaves this room."""
+"""Secrets out of texts, before any text leaves this room.
+
+Three layers, each bounded in time: structures that only carry secrets (private
+keys, URLs with credentials, authorization schemes, signed tokens), values that
+a telling name is assigned to, and runs of characters that only a generator of
+secrets writes. Numbers, UUIDs, plain hashes and public identifiers stay: they
+are what an error is about.
+"""
 
 from __future__ import annotations
 
 import re
+from typing import Final
 
-LIMIT = 1_000
+LIMIT: Final = 1_000
 """Default length of a redacted text, in characters."""
 
-MARK = "<redacted>"
-_CUT = " …[cut]… "
-_MARGIN = 4_000  # looked at beyond the limit, so that a secret across the cut is whole when it is judged
+MARK: Final = "<redacted>"
+_CUT: Final = " …[cut]… "
+_MARGIN: Final = 4_000  # looked at beyond the limit, so that a secret across the cut is whole when it is judged
 
-_WORTH_A_LOOK = re.compile(r"[=:@]|-----|[A-Za-z0-9+/_\-]{16}")
+_WORTH_A_LOOK: Final = re.compile(r"[=:@>]|-----|[A-Za-z0-9+/_\-]{16}|\b(?:bearer|basic|password|token)\b", re.IGNORECASE)
 
-_SECRET_WORDS = (
-    r"(?:api|access|secret|private|client|auth|account|shared|signing|encryption|master|session|refresh|bearer|deploy|webhook|app|subscription|consumer|service)"
-    r"[ _.\-]?(?:key|token|secret|password|credential)s?(?:[ _.\-]?(?:id|key|value))?"
-    r"|pass(?:word|wd|phrase|code)?|pwd|secret|token|credentials?|authorization|x-[a-z\-]*(?:key|token|auth)|sig(?:nature)?|jwt|connection[ _]?string"
-    r"|set-cookie|cookie|sessionid|session_id|sid|otp|pin"
+_PRIVATE_KEY: Final = re.compile(
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z0-9 ]{0,20}-----.{0,12000}?(?:-----END [A-Z0-9 ]{0,60}-----|\Z)", re.DOTALL
 )
+_USERINFO: Final = re.compile(r"(\b[a-zA-Z][a-zA-Z0-9+.\-]{1,30}://)(?:[^\s/@:'\"<>]{0,200}:[^\s@'\"<>]{1,400}|[^\s/@:'\"<>]{16,200})@")
+_SCHEME: Final = re.compile(r"\b((?:bearer|basic|digest|negotiate|apikey|token|aws4-hmac-sha256)\s{1,4})(?=[^\s]{0,200}[\d=+/_\-])[A-Za-z0-9._~+/\-]{8,4000}={0,2}", re.IGNORECASE)
+_SIGNED: Final = re.compile(r"\beyJ[A-Za-z0-9_\-]{8,4000}(?:\.[A-Za-z0-9_\-]{4,8000}){1,4}")
+_COOKIE: Final = re.compile(r"\b((?:set-)?cookie[\"']?\s{0,4}[:=]\s{0,4})[^\r\n'\"}]{4,4000}", re.IGNORECASE)
 
-_STRUCTURES: tuple[tuple[re.Pattern[str], str], ...] = (
-    (
-        re.compile(
-            r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z0-9 ]{0,20}-----.{0,20000}?(?:-----END [A-Z0-9 ]{0,60}-----|\Z)",
-            re.DOTALL,
-        ),
-        "<redacted private key>",
-    ),
-    (re.compile(r"(\b[a-zA-Z][a-zA-Z0-9+.\-]{1,30}://)[^\s/@:'\"<>]{0,200}:[^\s@'\"<>]{1,400}@"), rf"\1{MARK}@"),
-    (
-        re.compile(
-            r"\b(bearer|basic|token|digest|negotiate|apikey)(\s+)[A-Za-z0-9._~+/\-]{6,4000}={0,2}", re.IGNORECASE
-        ),
-        rf"\1\2{MARK}",
-    ),
-    (re.compile(r"\beyJ[A-Za-z0-9_\-]{8,4000}\.[A-Za-z0-9_\-]{4,8000}(?:\.[A-Za-z0-9_\-]{0,4000})?"), MARK),
-    (
-        re.compile(
-            rf"([\"']?\b(?:[A-Za-z0-9]{{1,40}}[_.\-]){{0,4}}(?:{_SECRET_WORDS})\b[\"']?\s{{0,4}}(?:=>|:=|[=:])\s{{0,4}})(\"[^\"\n]{{1,2000}}\"|'[^'\n]{{1,2000}}'|[^\s,;&\"'<>{{}}()\[\]]{{2,2000}})",
-            re.IGNORECASE,
-        ),
-        rf"\1{MARK}",
-    ),
-    (
-        re.compile(
-            r"\b(?:sk|pk|rk|ghp|gho|ghu|ghs|ghr|glpat|xox[a-z]|npm|pypi|hf|dop|doo|shpat|lin|key|tok|pat|whsec|ya29|AKIA|ASIA|AIza|SG)[_\-.]?[A-Za-z0-9_\-.]{14,400}"
-        ),
-        MARK,
-    ),
+_NAME: Final = (
+    r"(?:(?:api|access|secret|private|client|auth|account|shared|signing|encryption|master|session|refresh|bearer|deploy|webhook|bot|app(?:lication)?"
+    r"|subscription|consumer|service|license|storage|security|admin|root|db|database|user)[ _.\-]?)?"
+    r"(?:(?:key|token|secret|credential|cred)s?|pass(?:word|wd|phrase|code)|(?<=_)pass|pwd|authorization|signature|jwt|connection[ _]?string)"
 )
+_ASSIGNED: Final = re.compile(
+    rf"((?<![A-Za-z])[\"'<]?(?:[A-Za-z0-9]{{1,30}}[_.\-]){{0,5}}(?:[a-z]{{1,30}}(?=[A-Z]))?{_NAME}(?:[_.\-]?(?:id|value|hash|base64|b64))?(?![A-Za-z])[\"'>\]]{{0,2}}"
+    r"(?:\s{0,4}(?:=>|:=|[!=]=|[=:]|\bis\b)\s{0,4}(?:b|r|f)?|\s{1,4}(?=[\"'])))"
+    r"(\"[^\"\n]{1,2000}\"|'[^'\n]{1,2000}'|(?![\[({<$]|\w{1,60}:(?:\s|$))[^\s,;&\"'<>{}()\[\]]{3,2000})",
+    re.IGNORECASE,
+)
+_PUBLIC_VALUES: Final = re.compile(r"[\"']?(?:none|null|true|false|undefined|missing|required|invalid|expired|not|is|was|has|the|an?|\*+|x+|\d{1,5}|<redacted.*|https?://.*|error|must|should|expected|unknown|string|str|int|bytes)[\"'.]?", re.IGNORECASE)
+
+_WEBHOOK: Final = re.compile(r"(https?://[^\s/\"'<>]{1,200}/(?:[^\s/\"'<>]{1,60}/){0,3}?(?:hooks?|webhooks?|services)/)[^\s\"'<>]{8,2000}", re.IGNORECASE)
+_PROSE: Final = re.compile(r"[^=:>]\s+(?:is\s+)?$", re.IGNORECASE)
+_RUN: Final = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9][A-Za-z0-9_\-+/.~]{14,600}={0,2}")
+_VENDOR: Final = re.compile(r"(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA|AGE-SECRET-KEY-|NRAK-|AIza|ya29\.|GOCSPX-|AKC|AP[\dA-F](?=[A-Za-z0-9]{8})|SG\.|xox[a-z]-|EAAC|dapi|glpat-|gl[a-z]{2,5}-|whsec_|pypi-|npm_|hf_|sk-|sk_|pk_|rk_)")
+_PUBLIC_PREFIX: Final = re.compile(r"(?:req|request|run|call|toolu|msg|message|trace|span|task|batch|file|thread|step|evt|event|resp|chatcmpl|gen|op|job|asst)[_\-]", re.IGNORECASE)
+_UUID: Final = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
+_HEX: Final = re.compile(r"(?:sha\d{1,3}[\-:])?[0-9a-f]+|[0-9A-F]+")
+_PREFIXED_HEX: Final = re.compile(r"[A-Za-z]{2,12}[_\-](?:[a-z0-9]{1,12}[_\-])?[0-9a-f]{24,}")
+_TURNS: Final = re.compile(r"[a-z](?=[A-Z0-9])|[A-Z](?=[0-9])|[0-9](?=[A-Za-z])|[A-Z](?=[a-z])")
 
 
 def redact(text: str, limit: int = LIMIT) -> str:
     """The text on one line, without secrets and control characters, cut to ``limit`` characters with a visible mark."""
     text = _window(text, limit)
     if _WORTH_A_LOOK.search(text):
-        for pattern, replacement in _STRUCTURES:
-            text = pattern.sub(replacement, text)
-    text = (
-        " ".join("".join(c if c.isprintable() else " " for c in text).split())
-        if not text.isprintable() or "  " in text
-        else text.strip()
-    )
-    return _cut(text, limit)
+        text = _without_secrets(text)
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() else " " for char in text)
+    return _cut(" ".join(text.split()), limit)
+
+
+def _without_secrets(text: str) -> str:
+    if "-----BEGIN" in text:
+        text = _PRIVATE_KEY.sub(f"{MARK[:-1]} private key>", text)
+    if "://" in text:
+        text = _USERINFO.sub(rf"\1{MARK}@", text)
+        text = _WEBHOOK.sub(rf"\1{MARK}", text)
+    if "ookie" in text:
+        text = _COOKIE.sub(rf"\1{MARK}", text)
+    text = _SCHEME.sub(rf"\1{MARK}", text)
+    if "eyJ" in text:
+        text = _SIGNED.sub(MARK, text)
+    text = _ASSIGNED.sub(_assignment, text)
+    return _RUN.sub(_run, text)
+
+
+def _assignment(match: re.Match[str]) -> str:
+    before, value = match[1], match[2]
+    public = _PUBLIC_VALUES.fullmatch(value) is not None
+    if _PROSE.search(before):  # prose, as in "the token is …": only what looks like a secret is one
+        public = public or len(value) < 8 or not any(char.isdigit() for char in value)
+    if value.isdecimal() and "token" in before.lower():
+        public = True  # a count
+    return match.group() if public or "nexpected" in before else f"{before}{MARK}"
+
+
+def _run(match: re.Match[str]) -> str:
+    run = match.group()
+    if _VENDOR.match(run) and any(char.isdigit() or char.isupper() for char in run[3:]):
+        return MARK
+    if "/" in run and not run.endswith("="):  # a path or an address: its parts are judged
+        return "/".join(MARK if _generated(part) else part for part in run.split("/"))
+    return MARK if _generated(run) else run
+
+
+def _generated(run: str) -> bool:
+    """Whether only a generator writes such a run: long, and turning between cases and digits all the time."""
+    if len(run) < 16 or _UUID.fullmatch(run) or _HEX.fullmatch(run) or _PUBLIC_PREFIX.match(run):
+        return False
+    if _PREFIXED_HEX.fullmatch(run):
+        return True
+    turns = len(_TURNS.findall(run))
+    digits = sum(char.isdigit() for char in run)
+    return digits >= 2 and turns * 4 >= len(run) and digits * 2 < len(run) + 8
 
 
 def _window(text: str, limit: int) -> str:
@@ -74,7 +116,8 @@ def _window(text: str, limit: int) -> str:
 def _cut(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
-    if limit <= 4 * len(_CUT):
+    room = limit - len(_CUT)
+    if room < len(_CUT):
         return text[:limit]
-    head = (limit - len(_CUT)) * 2 // 3
-    return text[:head] + _CUT + text[-(limit - len(_CUT) - head) :]
+    head = room * 2 // 3
+    return text[:head] + _CUT + text[len(text) - (room - head) :]

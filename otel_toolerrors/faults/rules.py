@@ -13,13 +13,14 @@ from typing import Any, Final, get_args
 
 from otel_toolerrors.vocabulary import Category, SideEffects
 
-from .patterns import BadPatternError, check_pattern, trigger
+from .patterns import BadPatternError, check_pattern, triggers
 
 _CATEGORIES: Final = frozenset(get_args(Category))
 _SIDE_EFFECTS: Final = frozenset(get_args(SideEffects))
 _CODE: Final = re.compile(r"[a-z0-9_]+(?:\.[a-z0-9_]+)*")
 _WORDS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _NAMED_STATUS: Final = re.compile(r"(?:http|status|error|code)_?([3-5]\d\d)(?!\d)", re.IGNORECASE)
+_LOWER_WORDS: Final = re.compile(r"[a-z]{2,}")
 _CACHE_LIMIT: Final = 4_096
 
 _TEXTS: Final = ("names", "types", "codes", "errno", "sqlstate", "message", "at")
@@ -77,9 +78,26 @@ class RuleSet:
         self.at: dict[str, Rule] = self._index("at")
         self._sqlstate: dict[str, Rule] = self._index("sqlstate")
         self._numbers: dict[str, dict[int | str, Rule]] = {kind: self._index(kind) for kind in _NUMBERS}
-        self.messages = [(trigger(pattern), pattern, rule) for rule in self.rules for pattern in rule.message]
+        self._patterns = [(pattern, rule) for rule in self.rules for pattern in rule.message]
+        self._always: list[int] = []
+        self._triggered: dict[str, list[tuple[str, int]]] = {}
+        for number, (pattern, rule) in enumerate(self._patterns):
+            starts = triggers(pattern) if rule.ours else ()  # the user's may match within a word
+            for start in starts:
+                self._triggered.setdefault(start[:2], []).append((start, number))
+            if not starts:
+                self._always.append(number)
         self._types = _Phrases(self.rules, "types")
         self._codes = _Phrases(self.rules, "codes")
+
+    def patterns(self, text: str) -> list[tuple[str, Rule]]:
+        """The message patterns that a lower-case text may match, in order."""
+        found = {*self._always}
+        for word in _LOWER_WORDS.findall(text):
+            for letters, number in self._triggered.get(word[:2], ()):
+                if word.startswith(letters):
+                    found.add(number)
+        return [self._patterns[number] for number in sorted(found)]
 
     def number(self, kind: str, value: int) -> Rule | None:
         """The rule for an HTTP status, an exit status, …; for its class, as ``5xx``, if the number has none."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from ..evidence import CODE_NAMES, SQLSTATE_NAMES, Evidence, Hit
+from ..evidence import CODE, CODE_NAMES, SQLSTATE_NAMES, Evidence, Hit
 from ..reading import attribute, call, word
 from ..rules import RuleSet
 from .body import Said, as_code
@@ -34,7 +34,7 @@ def hits(evidence: Evidence, said: Said | None, rules: RuleSet) -> Iterator[Hit]
     """Every code on the exception, or in what the server said, that a rule knows."""
     yield from said_hits(said, rules)
     attrs = evidence.attrs
-    if attrs:
+    if evidence.has(CODE) or _error_objects(evidence.args):
         for code in dict.fromkeys(_words(evidence)):
             if (rule := rules.code(code)) is not None:
                 yield Hit("code", code, rule, "strong")
@@ -90,6 +90,10 @@ def _words(evidence: Evidence) -> Iterator[str]:
         yield found
     for argument in evidence.args[:1]:
         yield from _error_object(argument)
+
+
+def _error_objects(args: tuple[Any, ...]) -> bool:
+    return bool(args) and type(args[0]) is not str and "Error" in type(args[0]).__name__
 
 
 def _error_object(argument: Any) -> Iterator[str]:

@@ -32,10 +32,9 @@ def hits(text: str, status: int | None, rules: RuleSet) -> Iterator[Hit]:
     if not text:
         return
     text = window(text)
-    lower = text.lower()
     last = None
-    for trigger, pattern, rule in rules.messages:
-        if trigger not in lower or rule is last or (rule.if_status and status not in rule.if_status):
+    for pattern, rule in rules.patterns(text.lower()):
+        if rule is last or (rule.if_status and status not in rule.if_status):
             continue
         if (match := compiled(pattern).search(text)) is not None:
             yield Hit("message", match.group()[:80], rule, "strong" if rule.if_status or rule.telling else "weak")

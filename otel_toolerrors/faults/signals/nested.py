@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..evidence import NESTED_NAMES, Evidence
+from ..evidence import NESTED, NESTED_NAMES, Evidence
 from ..reading import attribute, call, is_exception
 
 
@@ -20,16 +20,16 @@ def causes(evidence: Evidence) -> list[BaseException]:
     found: list[BaseException] = []
     if (cause := attribute(exc, "__cause__")) is not None:
         _add(cause, found)
-    attrs = evidence.attrs
+    attrs = evidence.attrs if evidence.has(NESTED) else {}
     if (attempt := attrs.get("last_attempt")) is not None:  # tenacity and its kin hold a future
         getter = attribute(attempt, "exception")
         _add(call(getter) if callable(getter) else getter, found)
-    for name in NESTED_NAMES:
-        value = attrs.get(name)
-        if value is not None:
+    for name in NESTED_NAMES if attrs else ():
+        if (value := attrs.get(name)) is not None:
             _add_all(value, found)
     for argument in evidence.args[:4]:
-        _add_all(argument, found)
+        if type(argument) is not str:
+            _add_all(argument, found)
     return found
 
 
