@@ -11,7 +11,8 @@ from otel_toolerrors.policy import load_policy
 from otel_toolerrors.surface import default_catalog, load_catalog
 
 MORE_ATTEMPTS = Patch("policy", (Change(("tools", "search", "retry", "max_attempts"), 5, "it pays"),))
-RULE = Patch("rules", rows=(Row("rule", {"code": "own.flaky", "category": "transient", "passing": True, "message": ["flaky"]}, ""),))
+FLAKY = {"code": "own.flaky", "category": "transient", "passing": True, "message": ["flaky"]}
+RULE = Patch("rules", rows=(Row("rule", FLAKY, ""),))
 RETIRED = Patch("catalog", (Change(("without",), ["missing.look"], "stale"),))
 
 
@@ -45,7 +46,8 @@ def test_a_file_that_exists_is_not_touched(tmp_path):
 def test_the_file_in_force_is_kept_and_changed(tmp_path):
     """With a base, what is written holds the base's keys, rules and retirements, and the patch."""
     (tmp_path / "old.toml").write_text("[retry]\nmax_attempts = 4\n[tools.search.retry]\nmax_attempts = 2\n")
-    (tmp_path / "rules.toml").write_text('[[rule]]\ncode = "own.first"\ncategory = "bug"\npassing = false\nnames = ["first"]\n')
+    rule = '[[rule]]\ncode = "own.first"\ncategory = "bug"\npassing = false\nnames = ["first"]\n'
+    (tmp_path / "rules.toml").write_text(rule)
     (tmp_path / "catalog.toml").write_text('version = "3"\nwithout = ["a"]\n')
     bases = {"policy": tmp_path / "old.toml", "rules": tmp_path / "rules.toml", "catalog": tmp_path / "catalog.toml"}
     policy, rules, catalog = apply([MORE_ATTEMPTS, RULE, RETIRED], tmp_path / "new", bases=bases)

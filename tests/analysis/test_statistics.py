@@ -69,41 +69,42 @@ def test_discoveries_do_not_depend_on_order():
     assert [] == own.discoveries([], 0.05)
 
 
-def test_newcombe_gives_the_published_interval():
-    """The difference 56/70 - 48/80 has the interval of Newcombe 1998 (method 10)."""
-    interval = own.newcombe((56, 48), (70, 80))
-
-    assert (0.2, 0.0524, 0.3339) == pytest.approx((interval.value, interval.low, interval.high), abs=1e-4)
-
-
-def test_two_proportions_cannot_differ_where_one_side_is_empty():
-    """No trials, or no spread, is no evidence."""
-    assert own.two_proportions((3, 0), (5, 0)) == 1.0
-    assert own.two_proportions((5, 5), (5, 5)) == 1.0
-    assert own.two_proportions((50, 10), (100, 100)) < 1e-6
-
-
 @pytest.mark.parametrize(("share", "expected"), [(0.0, 1.0), (0.25, 1.75), (0.5, 2.5), (1.0, 4.0)])
 def test_quantiles_interpolate(share, expected):
     """Between two values the quantile lies on the line."""
     assert expected == own.quantile([4.0, 1.0, 3.0, 2.0], share)
 
 
-def test_a_cluster_bootstrap_draws_runs_whole():
-    """Runs that all say the same leave more open than as many independent calls would."""
-    random = Random(7)
-    runs = [[share] * 20 for share in (0, 1, 0, 1, 1, 0, 1, 0, 0, 1)]
+def test_calls_of_one_run_count_as_one_witness():
+    """Runs whose calls all say the same leave far more open than as many independent calls."""
+    first, second = [(20 * k, 20) for k in (0, 1, 0, 0, 1, 0)], [(20 * k, 20) for k in (1, 1, 0, 1, 0, 1)]
+    clustered = own.clustered_difference(first, second)
+    alone = own.clustered_difference(
+        [(k, 1) for k in [0, 1, 0, 0, 1, 0] * 20], [(k, 1) for k in [1, 1, 0, 1, 0, 1] * 20]
+    )
 
-    def mean(drawn):
-        return sum(map(sum, drawn)) / sum(map(len, drawn))
-
-    interval = own.cluster_bootstrap(runs, mean, random)
-    independent = own.wilson(100, 200)
-
-    assert interval is not None
-    assert interval.high - interval.low > 3 * (independent.high - independent.low)
+    assert clustered is not None
+    assert alone is not None
+    assert clustered.interval.value == pytest.approx(alone.interval.value)
+    assert clustered.p_value > 0.2
+    assert alone.p_value < 1e-6
 
 
-def test_an_estimate_without_a_value_has_no_interval():
-    """No estimate, no interval."""
-    assert own.cluster_bootstrap([1, 2], lambda _: None, Random(0)) is None
+def test_a_clustered_interval_covers_at_its_nominal_rate():
+    """Of 400 simulated comparisons without a difference, about one in twenty is called significant."""
+    random = Random(11)
+
+    def runs():
+        shares = [random.betavariate(2, 2) for _ in range(40)]
+        return [(sum(random.random() < share for _ in range(5)), 5) for share in shares]
+
+    wrong = sum(own.clustered_difference(runs(), runs()).p_value < 0.05 for _ in range(400))
+
+    assert 8 <= wrong <= 36
+
+
+def test_too_few_clusters_say_nothing():
+    """One run on a side, or no calls, is no comparison."""
+    assert own.clustered_difference([(1, 2)], [(1, 2), (0, 2)]) is None
+    assert own.clustered_difference([(0, 0), (0, 0)], [(1, 2), (0, 2)]) is None
+    assert own.clustered_difference([(0, 2), (0, 2)], [(0, 2), (0, 2)]) == own.Difference(own.Interval(0, 0, 0), 1.0)

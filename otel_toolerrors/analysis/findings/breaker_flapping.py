@@ -57,8 +57,9 @@ def _finding(service: str, reopened: list[Any], options: Options) -> Finding:
         severity="medium",
         title=f"{service}: the breaker closes too early, {len(reopened)} times",
         explanation=(
-            f"{len(reopened)} times one good probe closed the breaker, and it opened again within {_SOON:.0f} cooldowns "
-            f"({cooldown:g} s each). The service was not well yet; each round sends it a burst of calls that fail."
+            f"{len(reopened)} times one good probe closed the breaker, and it opened again within {_SOON:.0f} "
+            f"cooldowns ({cooldown:g} s each). The service was not well yet; each round sends it a burst of calls "
+            "that fail."
         ),
         service=service,
         counts={"reopened": len(reopened)},

@@ -40,7 +40,8 @@ ORDER BY service, start, span_id"""
 
 _MOVES = """
 SELECT trace_id, span_id, ts, name, to_state, from_state, calls, failures FROM breaker_moves
-WHERE breaker = 'service' AND to_state IN ('open', 'closed') AND NOT coalesce(shadow, false) ORDER BY name, ts, position"""
+WHERE breaker = 'service' AND to_state IN ('open', 'closed') AND NOT coalesce(shadow, false)
+ORDER BY name, ts, position"""
 
 _REJECTED = "SELECT name, ts, state FROM rejections WHERE breaker = 'service' ORDER BY name, ts"
 
@@ -84,8 +85,8 @@ def look_false(traces: Traces, options: Options) -> Iterator[Finding]:
             severity="medium" if refused else "low",
             title=f"{service.name}: the breaker opened {len(false)} times while the service answered",
             explanation=(
-                f"At {len(false)} of {len(opened)} openings other calls had just worked: single operations failed, not the "
-                f"service. {refused} attempts were refused that would have reached it."
+                f"At {len(false)} of {len(opened)} openings other calls had just worked: single operations failed, not "
+                f"the service. {refused} attempts were refused that would have reached it."
             ),
             service=service.name,
             counts={"openings": len(opened), "false": len(false), "refused": refused},
@@ -108,7 +109,8 @@ def look_late(traces: Traces, options: Options) -> Iterator[Finding]:
             severity="medium",
             title=f"{service.name}: {attempts} attempts failed on a sick service before the breaker opened",
             explanation=(
-                f"In {len(late)} of {len(service.spells)} sick spells at least {_LATE} attempts failed, and none worked, "
+                f"In {len(late)} of {len(service.spells)} sick spells at least {_LATE} attempts failed, and none "
+                "worked, "
                 f"before the breaker opened or the spell ended: {attempts} attempts in all."
             ),
             service=service.name,
@@ -121,7 +123,9 @@ def look_late(traces: Traces, options: Options) -> Iterator[Finding]:
 
 def _before_opening(service: _Service, spell: Spell) -> int:
     """Failed attempts in the spell before the breaker opened."""
-    opened = next((m.ts for m in service.moves if m.to_state == "open" and spell.first <= m.ts <= spell.well), spell.well)
+    opened = next(
+        (m.ts for m in service.moves if m.to_state == "open" and spell.first <= m.ts <= spell.well), spell.well
+    )
     starts = [one.start for one in service.attempts]
     return bisect_left(starts, min(opened, spell.well)) - bisect_left(starts, spell.first)
 

@@ -31,7 +31,8 @@ _DEAR = 5_000
 
 _QUERY = f"""
 WITH next_calls AS (
-  SELECT trace_id, span_id, run_id, lead(outcome) OVER (PARTITION BY run_id, tool ORDER BY start, "index", span_id) AS again
+  SELECT trace_id, span_id, run_id,
+    lead(outcome) OVER (PARTITION BY run_id, tool ORDER BY start, "index", span_id) AS again
   FROM calls WHERE outcome NOT IN ('denied', 'cancelled')
 )
 SELECT s.arm, s.run_id, count(*) AS errors, sum(CASE WHEN n.again NOT IN {WORKED} THEN 1 ELSE 0 END) AS repeated
@@ -67,8 +68,9 @@ def look(traces: Traces, _options: Options) -> Iterator[Finding | Tested]:
             severity="medium" if worse else "info",
             title=f"recovery context {'causes' if worse else 'prevents'} repeated failures",
             explanation=(
-                f"With context, {abs(interval.value):.1%} {'more' if worse else 'fewer'} of the surfaced errors were "
-                f"followed by another failure of the same tool (difference {interval.low:+.1%} to {interval.high:+.1%}, "
+                f"With context, {abs(interval.value):.1%} {'more' if worse else 'fewer'} of the surfaced errors "
+                f"were followed by another failure of the same tool (difference {interval.low:+.1%} to "
+                f"{interval.high:+.1%}, "
                 f"95 %, by runs). It cost {int(total.tokens)} tokens."
             ),
             counts={"errors": total.errors},

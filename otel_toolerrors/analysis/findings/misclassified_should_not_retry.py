@@ -8,7 +8,7 @@ of that tool between them. A retry that was planned but never made says nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from otel_toolerrors.analysis.statistics import at_most, wilson
 
@@ -61,13 +61,23 @@ GROUP BY e.tool, e.fingerprint, l.code, l.category, l.message, l.exception_type,
 ORDER BY e.tool, e.fingerprint"""
 
 
+def groups(traces: Traces) -> list[Any]:
+    """Episodes of errors that were retried, by tool and fingerprint."""
+    return rows(traces, _QUERY)
+
+
+def p_value(group: Any) -> float:
+    """How likely so few episodes pass if the error is worth a retry."""
+    return at_most(int(group.passed), group.episodes, WORTH)
+
+
 def look(traces: Traces, options: Options) -> Iterator[Tested]:
     """Test, for every tool and fingerprint that was retried, whether it passes too seldom for that."""
-    for group in rows(traces, _QUERY):
+    for group in groups(traces):
         passed, episodes, repeats = int(group.passed), group.episodes, int(group.repeats)
         share = wilson(passed, episodes)
         yield Tested(
-            at_most(passed, episodes, WORTH),
+            p_value(group),
             Finding(
                 kind="misclassified_should_not_retry",
                 severity="high" if share.high < WORTH / 2 else "medium",

@@ -9,7 +9,7 @@ but reads in the run, and for a repeat in another run, none on the service eithe
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from otel_toolerrors.analysis.statistics import at_least, wilson
 
@@ -60,16 +60,25 @@ FROM undisturbed u LEFT JOIN surfaced s ON s.trace_id = u.trace_id AND s.call_sp
 GROUP BY u.tool, u.fingerprint ORDER BY u.tool, u.fingerprint"""
 
 
+def groups(traces: Traces, options: Options) -> list[Any]:
+    """Undisturbed repeats of calls that were not retried, by tool and fingerprint."""
+    return rows(traces, _QUERY, options.soon)
+
+
+def p_value(group: Any) -> float:
+    """How likely so many repeats work if the error is not worth a retry."""
+    return at_least(group.healed, group.repeats, WORTH)
+
+
 def look(traces: Traces, options: Options) -> Iterator[Tested]:
     """Test, for every tool and fingerprint that was not retried, whether its repeats work too often for that."""
-    for group in rows(traces, _QUERY, options.soon):
-        p_value = at_least(group.healed, group.repeats, WORTH)
+    for group in groups(traces, options):
         if group.healed < _FEWEST:
-            yield Tested(p_value)
+            yield Tested(p_value(group))
             continue
         share = wilson(group.healed, group.repeats)
         yield Tested(
-            p_value,
+            p_value(group),
             Finding(
                 kind="misclassified_should_retry",
                 severity="high" if share.low >= 2 * WORTH else "medium",

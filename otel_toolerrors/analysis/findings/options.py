@@ -13,5 +13,7 @@ class Options:
     """Of the findings of one kind that rest on a test, the share that may be false (Benjamini–Hochberg)."""
     soon: float = 300.0
     """Seconds within which a repeated call counts as the same try."""
+    baseline: float | None = None
+    """Compare what happened since this moment (seconds since 1970) with what was before; None: by release."""
     evidence: int = 5
     """Spans named in each finding."""

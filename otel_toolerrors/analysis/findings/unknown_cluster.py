@@ -60,8 +60,8 @@ def _finding(text: str, members: list[Any], everything: int, options: Options) -
         severity="medium" if share >= _MANY else "low",
         title=f"{calls} calls failed with an error that no rule knows: {text[:80] or first.exception_type}",
         explanation=(
-            f"{reason}. It is {share:.0%} of all faults. An unknown error is not retried and not explained to the model; "
-            f"the proposed rule says {'transient' if passes else 'bug'}: check that before you use it."
+            f"{reason}. It is {share:.0%} of all faults. An unknown error is not retried and not explained to the "
+            f"model; the proposed rule says {'transient' if passes else 'bug'}: check that before you use it."
         ),
         tool=first.tool if len(tools) == 1 and first.tools == 1 else None,
         fingerprint=first.fingerprint if len(members) == 1 else None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
@@ -58,21 +58,25 @@ def _spell(service: str, failing: list[tuple[float, str]], well: float) -> Itera
 
 
 class Health:
-    """The spells of every service, and the attempts they were read from."""
+    """The spells of every service, and the attempts they were read from, without faults that are a call's own."""
 
     def __init__(self, calls: Iterable[RecordedCall]) -> None:
-        seen: dict[str, list[tuple[float, str, Fault | None]]] = defaultdict(list)
+        by_service: dict[str, list[RecordedCall]] = defaultdict(list)
         for call in calls:
-            seen[call.service] += [(one.start, call.span_id, one.fault) for one in call.own()]
+            by_service[call.service].append(call)
+        self.spells: dict[str, list[Spell]] = {}
+        self.own = {service: own_faults(made) for service, made in by_service.items()}
+        """Fingerprints of faults that say nothing of the service."""
         self._starts: dict[str, list[float]] = {}
         self._faults: dict[str, list[Fault | None]] = {}
-        self.spells: dict[str, list[Spell]] = {}
-        for service, attempts in seen.items():
-            attempts.sort(key=lambda attempt: attempt[:2])
-            self._starts[service] = [start for start, _, _ in attempts]
-            self._faults[service] = [fault for _, _, fault in attempts]
-            told = ((start, call, fault.category if fault else None) for start, call, fault in attempts)
-            self.spells[service] = list(spells(service, told))
+        for service, made in by_service.items():
+            tries = ((one.start, call.span_id, one.fault) for call in made for one in call.own())
+            told = [one for one in tries if one[2] is None or one[2].fingerprint not in self.own[service]]
+            told.sort(key=lambda one: one[:2])
+            self._starts[service] = [start for start, _, _ in told]
+            self._faults[service] = [fault for _, _, fault in told]
+            seen = ((start, call, fault.category if fault else None) for start, call, fault in told)
+            self.spells[service] = list(spells(service, seen))
 
     def spell(self, service: str, at: float) -> Spell | None:
         """The spell around a moment, with the unobserved time after its last failure."""
@@ -85,3 +89,22 @@ class Health:
         starts = self._starts.get(service, [])
         place = bisect_left(starts, at) - 1
         return (starts[place], self._faults[service][place]) if place >= 0 else None
+
+
+def own_faults(calls: Iterable[RecordedCall]) -> frozenset[str]:
+    """Find the fingerprints of faults that belong to a call and not to its service, as a 500 for one broken template.
+
+    They show by calls that keep failing while others succeed between their attempts, more often than by calls that
+    recover.
+    """
+    made = list(calls)
+    well = sorted(one.start for call in made for one in call.own() if one.fault is None)
+    balance: Counter[str] = Counter()
+    for call in made:
+        own = call.own()
+        failed = [one for one in own if one.fault is not None]
+        if not failed or failed[0].fault is None or failed[0].fault.category not in SICK:
+            continue
+        between = bisect_left(well, failed[-1].start) > bisect_right(well, failed[0].start)
+        balance[failed[0].fault.fingerprint] += between - (own[-1].fault is None)
+    return frozenset(fingerprint for fingerprint, surplus in balance.items() if surplus > 0)
