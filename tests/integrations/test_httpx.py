@@ -72,7 +72,10 @@ def _async(library, bench, method, url, **request):
     return asyncio.run(main())
 
 
-@pytest.fixture(params=[(_sync, httpx), (_async, httpx), (_sync, httpx2), (_async, httpx2)], ids=str)
+@pytest.fixture(
+    params=[(_sync, httpx), (_async, httpx), (_sync, httpx2), (_async, httpx2)],
+    ids=["httpx sync", "httpx async", "httpx2 sync", "httpx2 async"],
+)
 def send(request):
     """``send(bench, method, url)`` through a client of either library, sync or async."""
     how, library = request.param
