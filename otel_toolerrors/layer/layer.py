@@ -12,6 +12,8 @@ from pathlib import Path
 from random import Random, SystemRandom
 from typing import Any, TypeVar, overload
 
+from opentelemetry._logs import LoggerProvider
+from opentelemetry.metrics import MeterProvider
 from opentelemetry.trace import TracerProvider
 
 from otel_toolerrors.engine import ResultCache, Services
@@ -19,7 +21,7 @@ from otel_toolerrors.faults import Rule, RuleSet, default_rules
 from otel_toolerrors.models import ModelChooser
 from otel_toolerrors.policy import Declaration, Fallback, Policy, ToolRules, resolve
 from otel_toolerrors.surface import Catalog, RecoveryPacket, default_catalog, estimate_tokens
-from otel_toolerrors.telemetry import RunTrace, Tracing
+from otel_toolerrors.telemetry import EventSignal, RunTrace, Tracing
 from otel_toolerrors.vocabulary import Effects, Event
 
 from .credentials import Refresher
@@ -50,7 +52,10 @@ class RecoveryLayer:
         credentials: How to refresh each credential that tools name.
         on_event: Told of every event; it must be quick, and what it raises is logged and forgotten.
         on_packet: Told of every recovery packet: the place to page somebody.
-        tracer_provider: The global one if None.
+        tracer_provider: The global one if None; so with the other providers.
+        meter_provider: For metrics.
+        logger_provider: For events as log records.
+        event_signal: Where events go: ``span``, ``logs`` or ``both``; what `configure` was told if None.
         count_tokens: Counts a text's tokens; estimates them by its length if None.
         clock: Monotonic seconds.
         sleep: Waits, for sync calls.
@@ -72,6 +77,9 @@ class RecoveryLayer:
         on_event: Callable[[Event], None] | None = None,
         on_packet: Callable[[RecoveryPacket], None] | None = None,
         tracer_provider: TracerProvider | None = None,
+        meter_provider: MeterProvider | None = None,
+        logger_provider: LoggerProvider | None = None,
+        event_signal: EventSignal | None = None,
         count_tokens: Callable[[str], int] = estimate_tokens,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
@@ -86,7 +94,7 @@ class RecoveryLayer:
         self.tools = Tools()
         self.services = Services(self.policy)
         self.cache = ResultCache()
-        self.tracing = Tracing(tracer_provider)
+        self.tracing = Tracing(tracer_provider, meter_provider, logger_provider, event_signal=event_signal)
         self.fault_rules = RuleSet((*rules, *default_rules()))
         self.permission = permission
         self.credentials = dict(credentials or {})

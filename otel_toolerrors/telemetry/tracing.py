@@ -71,10 +71,14 @@ class Tracing:
         return run
 
     def signals(self) -> Signals | None:
-        """Where telemetry goes; None while it goes nowhere."""
+        """Where telemetry goes; None while it goes nowhere. Never raises."""
         if self._signals is None:
             providers = self._tracer_provider, self._meter_provider, self._logger_provider
-            signals = resolve(*providers, event_signal=self._event_signal, clock=self._clock)
+            try:
+                signals = resolve(*providers, event_signal=self._event_signal, clock=self._clock)
+            except Exception:  # noqa: BLE001 - a provider that cannot even be looked up
+                log.debug("telemetry dropped", exc_info=True)
+                return None
             with self._lock:  # two threads may have come here; one set of instruments is enough
                 if self._signals is None:
                     self._signals = signals
@@ -85,7 +89,8 @@ class RunTrace:
     """The trace of one run. Its calls are its children, whichever thread or task makes them."""
 
     def __init__(self, tracing: Tracing) -> None:
-        self._tracing = tracing
+        self._signals = tracing.signals()
+        """Looked up once: a run that begins before telemetry is set up stays silent."""
         self._span: Span | None = None
         self._owned = False
         self._context: Context | None = None
@@ -100,17 +105,13 @@ class RunTrace:
 
     def drop(self, error: Exception) -> None:
         """Count a failure of our own, if there is anything to count it with."""
-        try:
-            signals = self._tracing.signals()
-            if signals is not None:
-                signals.drop(error)
-        except Exception:  # noqa: BLE001 - a provider that cannot even be looked up
-            log.debug("telemetry dropped", exc_info=True)
+        if self._signals is not None:
+            self._signals.drop(error)
 
     @guarded
     def begin(self, agent: str | None) -> None:
         """Open or adopt the run's span."""
-        signals = self._tracing.signals()
+        signals = self._signals
         current = otel_context.get_current()
         if signals is None or suppressed(current):
             return
@@ -133,7 +134,7 @@ class RunTrace:
         ``known=False``: a model made the name up, so it must not become a label or a span's name.
         """
         try:
-            signals = self._tracing.signals()
+            signals = self._signals
             if signals is None:
                 return SILENT
             if known:
@@ -163,7 +164,7 @@ class RunTrace:
     @guarded
     def event(self, event: Event) -> None:
         """Send an event of the run itself."""
-        signals = self._tracing.signals()
+        signals = self._signals
         if signals is not None and self._span is not None and self._context is not None:
             signals.emit(event, self._span, self._context)
 

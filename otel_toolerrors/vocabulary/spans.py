@@ -8,6 +8,8 @@ from typing import ClassVar, Protocol
 from .attributes import attribute
 from .words import Arm, CallOutcome, Category, Effects, SideEffects, StopReason
 
+# Made once for every call that is traced: not frozen, which would triple the price.
+
 
 class Span(Protocol):
     """A span we make: its name's first word, and its attributes as fields."""
@@ -16,7 +18,7 @@ class Span(Protocol):
     VIEW: ClassVar[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class RunSpan:
     """``invoke_agent {agent}``, INTERNAL. Made only where no framework makes one; child of whatever is current."""
 
@@ -48,7 +50,7 @@ class RunSpan:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class CallSpan:
     """``execute_tool {tool}``, INTERNAL. One per logical call, all retries included.
 
@@ -98,7 +100,7 @@ class CallSpan:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class AttemptSpan:
     """``attempt {tool}``, INTERNAL. One per failed or repeated attempt; a call that works at once has none.
 
