@@ -73,8 +73,7 @@ SELECT trace_id, span_id, parent_span_id, start_ns / 1e9 AS start, end_ns / 1e9 
   "service.name" AS service, left(md5({_ARGUMENTS}), 16) AS arguments,
   CASE WHEN {_FAILED} THEN 'surfaced' ELSE 'ok' END AS outcome, 1 AS attempts,
   CASE WHEN {_FAILED} THEN 'unknown' END AS category,
-  CASE WHEN {_FAILED} THEN coalesce("error.type", 'error') END AS code,
-  CASE WHEN {_FAILED} THEN coalesce("error.type", 'error') END AS error_type,
+  CASE WHEN {_FAILED} THEN coalesce("error.type", 'error') END AS code, "error.type" AS error_type,
   "service.name" AS service_name, "service.version" AS service_version, status_message,
   {_INSTRUMENTATION} AS instrumentation
 FROM spans WHERE ({_IS_TOOL_CALL}) AND "toolerrors.outcome" IS NULL"""
@@ -86,7 +85,7 @@ def select_foreign_faults() -> str:
     message = "coalesce(x.message, c.status_message)"
     return f"""
 SELECT c.trace_id, c.span_id, c.span_id AS call_span_id, c."end" AS ts, 'toolerrors.fault.classified' AS event,
-  c.tool, 1 AS attempt, c.category, c.code, 'unknown' AS side_effects,
+  c.tool, 1 AS attempt, c.category, coalesce(c.error_type, x.type, 'error') AS code, 'unknown' AS side_effects,
   left(md5(concat_ws('|', c.tool, c.code, {template.replace("{text}", message)})), 16) AS fingerprint,
   {message} AS message, x.type AS exception_type, 'none' AS signal, 'none' AS strength,
   c.run_id, c.agent, c.conversation, c.service, c.service_name, c.service_version

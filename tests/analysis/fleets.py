@@ -7,16 +7,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.fleet import PLANTS, Fleet, Plant
+from benchmarks.fleet import PLANTS, Fleet, Plant, fleets
 from otel_toolerrors import analysis
 from otel_toolerrors.analysis import Traces
 
 
-def traces_of(fleet: Fleet, *more: Fleet) -> Traces:
+def traces_of(*simulated: Fleet) -> Traces:
     """Simulate fleets, and open what they exported."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "traces.jsonl"
-        for one in (fleet, *more):
+        for one in simulated:
             one.simulate().write(path)
         return analysis.open(path)
 
@@ -24,9 +24,9 @@ def traces_of(fleet: Fleet, *more: Fleet) -> Traces:
 @cache
 def planted(*names: str, runs: int = 150, seed: int = 1) -> Traces:
     """Traces of a fleet with planted causes; without names, of a clean one."""
-    return traces_of(Fleet(runs=runs, seed=seed, plants=tuple(PLANTS[name] for name in names)))
+    return traces_of(*fleets(*(PLANTS[name] for name in names), runs=runs, seed=seed))
 
 
 def with_plant(plant: Plant, **options: Any) -> Traces:
     """Traces of a fleet with one cause that is not in the table."""
-    return traces_of(Fleet(plants=(plant,), **options))
+    return traces_of(*fleets(plant, **options))
