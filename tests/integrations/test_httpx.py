@@ -195,7 +195,9 @@ def test_sdk_takes_the_transport():
         http = anthropic.DefaultHttpxClient(transport=transport)
         client = anthropic.Anthropic(api_key="k", base_url=provider.url, max_retries=0, http_client=http)
         options = {"extra_headers": {"Idempotency-Key": "k1"}}  # a model request is a POST without side effects
-        reply = client.messages.create(model="m", max_tokens=9, messages=[{"role": "user", "content": "hi"}], **options)
+        with http:
+            ask = client.messages.create
+            reply = ask(model="m", max_tokens=9, messages=[{"role": "user", "content": "hi"}], **options)
 
     assert "hello" == reply.content[0].text
     assert [0.5, 7.0] == bench.clock.slept
