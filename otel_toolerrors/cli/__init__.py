@@ -1,4 +1,4 @@
-"""The ``toolerrors`` command. What it prints is for people, ``--format json`` for programs; ``docs/cli.md`` says more."""
+"""The ``toolerrors`` command: for people, and with ``--format json`` for programs. ``docs/cli.md`` says more."""
 
 from __future__ import annotations
 

@@ -24,10 +24,15 @@ Threshold = Literal["info", "low", "medium", "high", "never"]
 
 def analyze(
     path: TracesPath = DEFAULT_PATH,
+    *,
     format_: FormatOption = "table",
     fail_on: Annotated[Threshold, typer.Option(help="Exit with 1 if a finding is at least this grave.")] = "never",
-    details: Annotated[bool, typer.Option("--details", help="Also explain each finding, and what would mend it.")] = False,
-    database: Annotated[Path | None, typer.Option(help="Keep what was read here; later only what is new is read.")] = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Also explain each finding, and what would mend it.")
+    ] = False,
+    database: Annotated[
+        Path | None, typer.Option(help="Keep what was read here; later only what is new is read.")
+    ] = None,
 ) -> None:
     """Read traces, and report what the layer, the policy or the suggestion catalog got wrong."""
     from otel_toolerrors.analysis.findings import at_least_as_grave
@@ -62,7 +67,9 @@ def report(path: str, traces: Traces, findings: Sequence[Finding], left_out: lis
 
 def summary(traces: Traces) -> str:
     """Say in one line what the traces hold."""
-    outcomes = traces.sql("SELECT coalesce(outcome, 'unknown'), count(*) FROM calls GROUP BY 1 ORDER BY 2 DESC, 1").fetchall()
+    outcomes = traces.sql(
+        "SELECT coalesce(outcome, 'unknown'), count(*) FROM calls GROUP BY 1 ORDER BY 2 DESC, 1"
+    ).fetchall()
     total = sum(number for _, number in outcomes)
     parts = ", ".join(f"{number} {outcome}" for outcome, number in outcomes)
     runs = _count(traces, "SELECT count(*) FROM runs")
@@ -76,7 +83,8 @@ def show_findings(screen: Screen, findings: Sequence[Finding], *, details: bool)
         return
     screen.title(f"{len(findings)} finding{'' if len(findings) == 1 else 's'}")
     rows = [
-        ((one.severity, SEVERITY_STYLES[one.severity]), one.kind, one.title, _cost(one), _example(one)) for one in findings
+        ((one.severity, SEVERITY_STYLES[one.severity]), one.kind, one.title, _cost(one), _example(one))
+        for one in findings
     ]
     screen.table(["severity", "kind", "what", "cost", "example trace"], rows)
     if details:

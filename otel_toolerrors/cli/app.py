@@ -29,7 +29,9 @@ app.command()(show)
 app.command()(tune)
 app.command()(classify)
 
-policy = typer.Typer(help="Look into the policy and the classification rules.", no_args_is_help=True, rich_markup_mode=None)
+policy = typer.Typer(
+    help="Look into the policy and the classification rules.", no_args_is_help=True, rich_markup_mode=None
+)
 policy.command()(explain)
 policy.command()(rules)
 app.add_typer(policy, name="policy")

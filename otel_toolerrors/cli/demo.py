@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
@@ -20,7 +21,7 @@ from .tune import show_tuned
 
 if TYPE_CHECKING:
     from otel_toolerrors.analysis.tune import Tuned
-    from otel_toolerrors.demo.rounds import Round, Setting
+    from otel_toolerrors.demo.rounds import Case, Round, Setting
     from otel_toolerrors.demo.scores import Line, Scores
 
 _POLICY = "toolerrors.tuned.toml"
@@ -30,6 +31,7 @@ _VERDICTS = {"better": "green", "worse": "red", "same": "dim"}
 
 
 def demo(
+    *,
     seed: Annotated[int, typer.Option(help="Other seeds, other faults; the same seed, the same course.")] = 1,
     keep: Annotated[Path, typer.Option(help="Where traces, policy and pictures go.")] = Path(".toolerrors/demo"),
     tasks: Annotated[int, typer.Option(min=20, max=5000, help="Tasks for the agent.")] = 300,
@@ -37,37 +39,36 @@ def demo(
     """Break tools on purpose, recover, record, analyse, tune, and run the same tasks again under the tuned policy."""
     _need_extras()
     from otel_toolerrors.demo.plan import default_plan
-    from otel_toolerrors.demo.rounds import Setting, demo_catalog
+    from otel_toolerrors.demo.rounds import Case, Setting, demo_catalog
 
     logging.getLogger("otel_toolerrors").addHandler(logging.NullHandler())  # it warns of the old catalog, as it should
     screen, began = Screen(), perf_counter()
     _clear(keep)
     setting = Setting(plan=default_plan(), catalog=demo_catalog(), tasks=tasks)
     _introduce(screen, setting, seed)
-    played, before = _play(screen, setting, Policy(), seed, keep / "before", "The tasks, under the default policy")
+    played, before = _play(
+        screen, "The tasks, under the default policy", setting, Case(Policy(), seed, keep / "before")
+    )
     _say_what_went_wrong(screen, played)
     example, tuned = _learn(screen, keep)
-    shown = [(before, _play(screen, setting, tuned.policy, seed, keep / "after", "The same tasks, tuned")[1])]
-    check = [
-        _play(screen, setting, policy, seed + 1, keep / name, text)[1]
-        for policy, name, text in (
-            (Policy(), "check-before", "Other faults and tasks, default policy"),
-            (tuned.policy, "check-after", "Other faults and tasks, tuned policy"),
-        )
+    rounds = (
+        ("The same tasks and faults, under the tuned policy", tuned.policy, seed, "after"),
+        ("Other tasks and faults, under the default policy", Policy(), seed + 1, "check-before"),
+        ("Other tasks and faults, under the tuned policy", tuned.policy, seed + 1, "check-after"),
+    )
+    others = [
+        _play(screen, text, setting, Case(policy, number, keep / name))[1] for text, policy, number, name in rounds
     ]
-    shown.append((check[0], check[1]))
+    shown = [(before, others[0]), (others[1], others[2])]
     _compare(screen, shown, seed)
     _point_on(screen, keep, example, perf_counter() - began)
 
 
 def _need_extras() -> None:
-    try:
-        import altair  # noqa: F401 - the demo should fail before its work, not after it
-        import duckdb  # noqa: F401
-        import httpx  # noqa: F401
-        import opentelemetry.sdk.trace
-    except ModuleNotFoundError as error:
-        raise Unusable(f"{error.name} is not installed. Run: pip install 'otel-toolerrors[demo]'") from error
+    """Fail before the work, not after it."""
+    missing = [name for name in ("altair", "duckdb", "httpx", "opentelemetry.sdk", "vl_convert") if not find_spec(name)]
+    if missing:
+        raise Unusable(f"{', '.join(missing)}: not installed. Run: pip install 'otel-toolerrors[demo]'")
 
 
 def _clear(keep: Path) -> None:
@@ -84,34 +85,32 @@ def _clear(keep: Path) -> None:
 
 def _introduce(screen: Screen, setting: Setting, seed: int) -> None:
     services = ", ".join(service.name for service in setting.plan.service)
-    screen.say(f"An order desk: {setting.tasks} tasks, done by a scripted agent. No language model is involved.", "bold")
-    screen.say(f"Its tools make real HTTP calls to a real server on loopback ({services}), which misbehaves as planned.")
-    screen.say(f"Waits are simulated: the clock jumps over them. Seed {seed}.")
+    screen.say(
+        f"An order desk: {setting.tasks} tasks, done by a scripted agent. No language model is involved.", "bold"
+    )
+    screen.say("Its tools make real HTTP calls to a real server on loopback, which misbehaves as planned.")
+    screen.say(f"Its services: {services}.")
+    screen.say(f"Waits are simulated: the clock jumps over them. Seed {seed}; others choose other faults.")
 
 
-def _play(
-    screen: Screen, setting: Setting, policy: Policy, seed: int, folder: Path, text: str
-) -> tuple[Round, Scores]:
+def _play(screen: Screen, text: str, setting: Setting, case: Case) -> tuple[Round, Scores]:
     from otel_toolerrors.demo.rounds import play
     from otel_toolerrors.demo.scores import scores
 
-    began = perf_counter()
-    with screen.progress(f"{text} …"):
-        played = play(setting, policy, seed, folder)
-        with opened(str(folder)) as traces:
-            counted, line = scores(traces, played), summary(traces)
     screen.title(text)
+    began = perf_counter()
+    with screen.progress("Playing"):
+        played = play(setting, case)
+        with opened(str(case.traces)) as traces:
+            counted, line = scores(traces, played), summary(traces)
     screen.say(line)
-    minutes = played.seconds / 60
-    screen.say(f"{minutes:.0f} simulated minutes in {perf_counter() - began:.1f} s.", "dim")
+    screen.say(f"{played.seconds / 60:.0f} simulated minutes, {perf_counter() - began:.1f} s real.", "dim")
     return played, counted
 
 
 def _say_what_went_wrong(screen: Screen, played: Round) -> None:
     rows = sorted(played.struck.items(), key=lambda item: -item[1])
-    refused = played.ledger
-    screen.table(["planned fault", "struck"], [*rows], right=["struck"])
-    screen.say(f"{refused.requests} requests reached the server; {refused.duplicates} writes took effect twice.")
+    screen.table(["planned fault", "struck"], rows, right=["struck"])
 
 
 def _learn(screen: Screen, keep: Path) -> tuple[str, Tuned]:
@@ -120,12 +119,13 @@ def _learn(screen: Screen, keep: Path) -> tuple[str, Tuned]:
 
     with opened(str(keep / "before")) as traces:
         show_findings(screen, traces.findings(), details=False)
-        with screen.progress("Replaying the traces under other policies …") as progress:
+        screen.title("Tuning: the traces, replayed through the same engine under other policies")
+        with screen.progress("Replaying") as progress:
             tuned: Tuned = traces.tune(progress=progress)
         tuned.write(keep / _POLICY)
         show_tuned(screen, tuned)
         example = telling_trace(traces)
-        with screen.progress("Drawing …"):
+        with screen.progress("Drawing"):
             draw(traces, tuned, keep / "pictures")
     return example, tuned
 
@@ -138,10 +138,13 @@ def _compare(screen: Screen, shown: list[tuple[Scores, Scores]], seed: int) -> N
     columns = ["", "default", "tuned", f"seed {seed}", "default ", "tuned ", f"seed {seed + 1}"]
     rows = [(a.label, *_cells(a), *_cells(b)) for a, b in zip(same, other, strict=True)]
     screen.table(columns, rows, right=["default", "tuned", "default ", "tuned "])
-    screen.say(f"The policy was tuned on seed {seed}. Seed {seed + 1} has other faults and tasks, which the tuner never saw.")
-    worse = [line.label for line in other if line.verdict == "worse"]
+    screen.say(
+        f"The policy was tuned on seed {seed}. Seed {seed + 1} has other faults and tasks: the tuner never saw them."
+    )
+    worse = [f"{line.label} ({line.before:.0f} -> {line.after:.0f})" for line in other if line.verdict == "worse"]
     if worse:
-        screen.say(f"The price, on seed {seed + 1}: worse in {'; '.join(worse)}.")
+        screen.say(f"What it costs on seed {seed + 1}: {'; '.join(worse)}.")
+    screen.say("More runs get further, so that they also make more calls. Duplicate writes are counted by the server.")
 
 
 def _cells(line: Line) -> tuple[str, str, tuple[str, str]]:
@@ -151,7 +154,7 @@ def _cells(line: Line) -> tuple[str, str, tuple[str, str]]:
 def _point_on(screen: Screen, keep: Path, example: str, seconds: float) -> None:
     screen.title("Where to look")
     screen.table(
-        ["", ""],
+        ["what", "where"],
         [
             ("a picture of a run", keep / "pictures" / "trace-light.svg"),
             ("the same run here", f"toolerrors show {example[:8]} {keep / 'before'}"),
@@ -162,7 +165,9 @@ def _point_on(screen: Screen, keep: Path, example: str, seconds: float) -> None:
     )
     screen.say("The same traces in Jaeger:")
     screen.say("  docker run --rm -d -p 16686:16686 -p 4318:4318 jaegertracing/jaeger")
-    screen.say(f"  for file in {keep / 'before'}/*.jsonl; do while IFS= read -r line; do printf %s \"$line\" |")
-    screen.say("    curl -sS -o /dev/null -H 'Content-Type: application/json' --data-binary @- localhost:4318/v1/traces;")
-    screen.say("  done < \"$file\"; done   # then open http://localhost:16686")
+    screen.say(f'  for file in {keep / "before"}/*.jsonl; do while IFS= read -r line; do printf %s "$line" |')
+    screen.say(
+        "    curl -sS -o /dev/null -H 'Content-Type: application/json' --data-binary @- localhost:4318/v1/traces;"
+    )
+    screen.say('  done < "$file"; done   # then open http://localhost:16686')
     screen.say(f"Done in {seconds:.0f} s.", "dim")

@@ -25,8 +25,13 @@ _MAIN = "main_agent"
 
 
 def explain(
-    policy: Annotated[Path | None, typer.Option(help="Policy file; default: none, so the fail-closed defaults.")] = None,
-    tool: Annotated[str | None, typer.Option(help="Also resolve the retry keys for this tool, and its own section.")] = None,
+    *,
+    policy: Annotated[
+        Path | None, typer.Option(help="Policy file; default: none, so the fail-closed defaults.")
+    ] = None,
+    tool: Annotated[
+        str | None, typer.Option(help="Also resolve the retry keys for this tool, and its own section.")
+    ] = None,
     source: Annotated[str, typer.Option(help="Who calls: sources may have retry keys of their own.")] = _MAIN,
     format_: FormatOption = "table",
 ) -> None:
@@ -50,7 +55,14 @@ def rules(format_: FormatOption = "table") -> None:
         screen.json([_rule_json(rule) for rule in table])
         return
     rows = [
-        (rule.code, rule.category, "passes" if rule.passing else "stays", rule.side_effects, _signals(rule), rule.source)
+        (
+            rule.code,
+            rule.category,
+            "passes" if rule.passing else "stays",
+            rule.side_effects,
+            _signals(rule),
+            rule.source,
+        )
         for rule in table
     ]
     screen.table(["code", "category", "", "side effects", "read from", "source"], rows)
@@ -129,7 +141,21 @@ def _dumped(value: Any) -> Any:
     return value.model_dump(mode="json") if isinstance(value, BaseModel) else value
 
 
-_SIGNALS = ("types", "status", "errno", "sqlstate", "codes", "names", "jsonrpc", "exit", "reply", "close", "mysql", "at", "message")
+_SIGNALS = (
+    "types",
+    "status",
+    "errno",
+    "sqlstate",
+    "codes",
+    "names",
+    "jsonrpc",
+    "exit",
+    "reply",
+    "close",
+    "mysql",
+    "at",
+    "message",
+)
 
 
 def _signals(rule: Rule) -> str:

@@ -1,4 +1,4 @@
-"""Everything the command prints goes through here: plain when piped, and never what a trace wants the terminal to do."""
+"""Everything the command prints: plain when piped, and never what a trace wants the terminal to do."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, TextIO
 
 from rich import box
@@ -30,6 +31,20 @@ def printable(text: object) -> str:
 
 def _escaped(char: str) -> str:
     return char.encode("unicode_escape").decode("ascii")
+
+
+@dataclass(slots=True)
+class Node:
+    """A line of a tree: its parts, each text or a pair of text and style, and what hangs on it."""
+
+    parts: tuple[tuple[object, str] | object, ...]
+    children: list[Node] = field(default_factory=list)
+
+    def walk(self, depth: int = 0) -> Iterator[tuple[int, Node]]:
+        """Give each node with its depth, from the top."""
+        yield depth, self
+        for child in self.children:
+            yield from child.walk(depth + 1)
 
 
 class Screen:
@@ -64,7 +79,9 @@ class Screen:
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Iterable[str] = ()) -> None:
         """Print rows. A cell is text, or a pair of text and style; the columns in ``right`` are numbers."""
-        table = Table(box=box.SIMPLE_HEAD if self.rich else None, pad_edge=False, header_style="bold" if self.rich else "")
+        table = Table(
+            box=box.SIMPLE_HEAD if self.rich else None, pad_edge=False, header_style="bold" if self.rich else ""
+        )
         numeric = set(right)
         for column in columns:
             table.add_column(column, justify="right" if column in numeric else "left", overflow="fold")
@@ -72,13 +89,21 @@ class Screen:
             table.add_row(*map(self._cell, row))
         self._print(table)
 
-    def tree(self, tree: Tree) -> None:
-        """Print a tree; make its labels with `label`."""
-        self._print(tree)
+    def tree(self, top: Node) -> None:
+        """Print a tree: with branches on a terminal, with indentation on a pipe."""
+        if self.rich:
+            self._print(self._grown(top, Tree(self._joined(top))))
+            return
+        for depth, node in top.walk():
+            self._print(Text("  " * depth) + self._joined(node))
 
-    def label(self, *parts: tuple[object, str] | object) -> Text:
-        """Join parts to one line, each text or a pair of text and style."""
-        return Text().join(map(self._cell, parts))
+    def _grown(self, node: Node, tree: Tree) -> Tree:
+        for child in node.children:
+            self._grown(child, tree.add(self._joined(child)))
+        return tree
+
+    def _joined(self, node: Node) -> Text:
+        return Text("  ").join(map(self._cell, node.parts))
 
     def json(self, value: Any) -> None:
         """Print JSON, in ASCII: no character of it acts on a terminal."""
@@ -86,13 +111,12 @@ class Screen:
 
     @contextmanager
     def progress(self, text: str) -> Iterator[Callable[[float], None]]:
-        """Show that something takes its time; give a function to tell how far it is. A pipe is told once, in a line."""
+        """Show on a terminal that something takes its time; give a function to tell how far it is."""
         if not self.rich:
-            self.say(text)
             yield lambda _share: None
             return
-        with self.console.status(Text(text)) as status:
-            yield lambda share: status.update(Text(f"{text} {share:.0%}"))
+        with self.console.status(Text(f"{text} …")) as status:
+            yield lambda share: status.update(Text(f"{text} … {share:.0%}"))
 
     def _cell(self, cell: object) -> Text:
         text, style = cell if isinstance(cell, tuple) else (cell, "")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
-from rich.tree import Tree
 
 from .analyze import FormatOption
 from .codes import ExitCode, Unusable
-from .screen import Screen
+from .screen import Node, Screen
 from .traces import DEFAULT_PATH, TracesPath, opened, quarantine
 
 if TYPE_CHECKING:
@@ -24,7 +22,8 @@ _HIDDEN = frozenset({
     "gen_ai.operation.name", "gen_ai.tool.name", "gen_ai.tool.type", "gen_ai.agent.name", "gen_ai.conversation.id",
     "toolerrors.run.id", "toolerrors.call.index", "toolerrors.source", "toolerrors.policy.digest",
     "toolerrors.catalog.version", "toolerrors.tools.offered", "toolerrors.arguments_digest", "toolerrors.fingerprint",
-    "toolerrors.target", "toolerrors.attempt", "toolerrors.arm", "error.type",
+    "toolerrors.target", "toolerrors.arm", "toolerrors.passing", "toolerrors.retryable", "toolerrors.signal.strength",
+    "error.type",
 })  # fmt: skip
 """What the tree itself shows, or what only joins tables."""
 _BASE = frozenset({
@@ -37,6 +36,7 @@ _LENGTH = 100
 def show(
     trace_id: Annotated[str, typer.Argument(help="The trace's id, or the beginning of it.")],
     path: TracesPath = DEFAULT_PATH,
+    *,
     format_: FormatOption = "table",
 ) -> None:
     """Show one trace as a tree: the run, its calls, their attempts, and what was decided."""
@@ -48,7 +48,7 @@ def show(
     if format_ == "json":
         screen.json({"trace_id": found, "spans": spans, "events": events})
     else:
-        screen.tree(draw(screen, found, spans, events))
+        screen.tree(draw(found, spans, events))
     raise typer.Exit(ExitCode.QUARANTINED if left_out else ExitCode.DONE)
 
 
@@ -83,44 +83,30 @@ def _rows(traces: Traces, query: str, *params: str) -> list[Row]:
     ]
 
 
-def draw(screen: Screen, trace_id: str, spans: list[Row], events: list[Row]) -> Tree:
-    """Draw spans and their events as a tree; a span whose parent did not arrive is drawn at the top."""
+def draw(trace_id: str, spans: list[Row], events: list[Row]) -> Node:
+    """Arrange spans and their events as a tree, in time; a span whose parent did not arrive hangs at the top."""
     start = min((span["start_ns"] for span in spans), default=0)
-    known = {span["span_id"] for span in spans}
-    children: dict[str, list[Row]] = defaultdict(list)
-    for span in spans:
-        parent = span.get("parent_span_id", "")
-        children[parent if parent in known else ""].append(span)
-    noted: dict[str, list[Row]] = defaultdict(list)
-    for event in events:
-        noted[event["span_id"]].append(event)
-    tree = Tree(screen.label(("trace ", "dim"), trace_id))
-
-    def grow(branch: Tree, parent: str) -> None:
-        for span in children[parent]:
-            twig = branch.add(_span_label(screen, span, start))
-            for event in noted[span["span_id"]]:
-                twig.add(_event_label(screen, event, start))
-            grow(twig, span["span_id"])
-
-    grow(tree, "")
-    return tree
+    top = Node((("trace", "dim"), trace_id))
+    nodes = {span["span_id"]: Node(_span_parts(span, start)) for span in spans}
+    moments = [(span["start_ns"], 0, span.get("parent_span_id", ""), nodes[span["span_id"]]) for span in spans]
+    moments += [(event["ts_ns"], 1, event["span_id"], Node(_event_parts(event, start))) for event in events]
+    for _, _, parent, node in sorted(moments, key=itemgetter(0, 1)):
+        nodes.get(parent, top).children.append(node)
+    return top
 
 
-def _span_label(screen: Screen, span: Row, start: int) -> Text:
+def _span_parts(span: Row, start: int) -> tuple[tuple[object, str] | object, ...]:
     seconds = (span["end_ns"] - span["start_ns"]) / 1e9
     bad = span.get("status") == "ERROR"
     outcome = span.get("toolerrors.outcome") or span.get("error.type") or ("failed" if bad else "ok")
     style = "red" if bad else "green" if outcome in ("ok", "recovered") else "yellow"
-    return screen.label(
-        (span["name"], "bold"), "  ", (outcome, style), "  ", (_moment(span["start_ns"], start), "dim"),
-        (f" for {seconds:.2f} s", "dim"), ("  " + _attributes(span, skip=("toolerrors.outcome",)), ""),
-    )  # fmt: skip
+    when = f"{_moment(span['start_ns'], start)} for {seconds:.2f} s"
+    return (span["name"], "bold"), (outcome, style), (when, "dim"), _attributes(span, skip=("toolerrors.outcome",))
 
 
-def _event_label(screen: Screen, event: Row, start: int) -> Text:
+def _event_parts(event: Row, start: int) -> tuple[tuple[object, str] | object, ...]:
     name = str(event["name"]).removeprefix("toolerrors.")
-    return screen.label((name, "cyan"), "  ", (_moment(event["ts_ns"], start), "dim"), "  " + _attributes(event))
+    return (name, "cyan"), (_moment(event["ts_ns"], start), "dim"), _attributes(event)
 
 
 def _moment(at_ns: int, start_ns: int) -> str:

@@ -30,7 +30,10 @@ _MEASURES = {
 
 def tune(
     path: TracesPath = DEFAULT_PATH,
-    policy: Annotated[Path | None, typer.Option(help="The policy that the traces were made under; default: none.")] = None,
+    *,
+    policy: Annotated[
+        Path | None, typer.Option(help="The policy that the traces were made under; default: none.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="Where to write the policy file.")] = Path("toolerrors.tuned.toml"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite that file.")] = False,
     seed: Annotated[int, typer.Option(help="The same seed gives the same answer.")] = 0,
@@ -64,7 +67,9 @@ def show_tuned(screen: Screen, tuned: Tuned) -> None:
     screen.title(f"Replayed on {held.runs} later runs that the search has not seen")
     rows = [(label, *_pair(held, name)) for name, label in _MEASURES.items()]
     screen.table(["", "before", "tuned"], rows, right=["before", "tuned"])
-    screen.say(f"{held.after.modelled:.0%} of the calls have an answer that is modelled; the others stand in the traces.")
+    screen.say(
+        f"{held.after.modelled:.0%} of the calls have an answer that is modelled; the others stand in the traces."
+    )
     if not tuned.changes:
         screen.say("No change is supported by these traces.")
         return
@@ -83,7 +88,9 @@ def as_json(tuned: Tuned, written: Path) -> dict[str, Any]:
         "written": str(written),
         "toml": tuned.toml(),
         "changes": [{"path": list(one.path), "value": one.value, "reason": one.reason} for one in tuned.changes],
-        "refused": [{"path": list(one.change.path), "value": one.change.value, "why": one.why} for one in tuned.refused],
+        "refused": [
+            {"path": list(one.change.path), "value": one.change.value, "why": one.why} for one in tuned.refused
+        ],
         "held_out": {
             "runs": tuned.held_out.runs,
             "modelled": tuned.held_out.after.modelled,

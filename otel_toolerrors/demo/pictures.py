@@ -1,26 +1,27 @@
-"""Pictures of what the demo did: one trace as a waterfall, and what the tuner saw, each for light and for dark pages."""
+"""Pictures of what the demo did: one trace as a waterfall, and a tuning curve, each for light and for dark pages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
-if TYPE_CHECKING:
-    import altair as alt
+import altair as alt
 
-    from otel_toolerrors.analysis import Traces
-    from otel_toolerrors.analysis.patch import Change
-    from otel_toolerrors.analysis.tune import Tuned
+from otel_toolerrors.analysis import Traces
+from otel_toolerrors.analysis.patch import Change
+from otel_toolerrors.analysis.replay import Replayer, record
+from otel_toolerrors.analysis.tune import Tuned, changed
 
-AnyChart = TypeVar("AnyChart", "alt.LayerChart", "alt.VConcatChart")
 Row = dict[str, Any]
+Chart = Any
+"""Any of altair's charts: their common base has no name of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Theme:
-    """Colours that can be read on a page of one kind."""
+    """Colours that can be read on pages of one kind."""
 
     name: str
     ink: str
@@ -31,18 +32,20 @@ class Theme:
 LIGHT = Theme(
     name="light", ink="#1f2328", faint="#d8dee4",
     colours={
-        "run": "#8c959f", "ok": "#2da44e", "recovered": "#0969da", "failed": "#cf222e", "waiting": "#d4a72c",
+        "run": "#8c959f", "ok": "#2da44e", "recovered": "#0969da", "failed attempt": "#f0883e", "failed": "#cf222e",
+        "waiting": "#d4a72c",
     },
 )  # fmt: skip
 DARK = Theme(
     name="dark", ink="#e6edf3", faint="#30363d",
     colours={
-        "run": "#6e7681", "ok": "#3fb950", "recovered": "#58a6ff", "failed": "#ff7b72", "waiting": "#d29922",
+        "run": "#6e7681", "ok": "#3fb950", "recovered": "#58a6ff", "failed attempt": "#f0883e", "failed": "#ff7b72",
+        "waiting": "#d29922",
     },
 )  # fmt: skip
 
 _WIDTH = 560
-_FONT = "Helvetica Neue, Helvetica, Arial, sans-serif"
+_FONT = "Helvetica, Arial, sans-serif"
 
 
 def draw(traces: Traces, tuned: Tuned, folder: Path) -> list[Path]:
@@ -59,17 +62,24 @@ def draw(traces: Traces, tuned: Tuned, folder: Path) -> list[Path]:
     return written
 
 
+# One trace
+
+
 def telling_trace(traces: Traces) -> str:
-    """The trace that shows the most kinds of decisions, and among those the shortest."""
+    """A trace with a recovery and, if there is one, a failure: with the most kinds of decisions, and short."""
     query = """
-    SELECT e.trace_id FROM events e JOIN runs r ON r.trace_id = e.trace_id
-    GROUP BY e.trace_id HAVING count(DISTINCT e.span_id) <= 4
-    ORDER BY count(DISTINCT e.name) DESC, min(r.duration), e.trace_id LIMIT 1"""
+    SELECT c.trace_id FROM calls c JOIN runs r ON r.trace_id = c.trace_id
+    LEFT JOIN (SELECT trace_id, count(DISTINCT name) AS kinds FROM events GROUP BY ALL) e ON e.trace_id = c.trace_id
+    GROUP BY c.trace_id
+    ORDER BY bool_or(c.outcome = 'recovered') DESC, count(DISTINCT c.outcome) DESC, min(e.kinds) DESC,
+      min(r.duration), c.trace_id
+    LIMIT 1"""
     return str(traces.sql(query).fetchall()[0][0])
 
 
 _SPANS = """
-SELECT span_id, parent_span_id, name, start_ns, end_ns, "toolerrors.outcome", "error.type", "toolerrors.attempt"
+SELECT span_id, coalesce(parent_span_id, ''), name, start_ns, end_ns, "toolerrors.outcome", "error.type",
+  "toolerrors.attempt"
 FROM spans WHERE trace_id = ? ORDER BY start_ns, span_id"""
 _DECISIONS = """
 SELECT span_id, name, ts_ns, "toolerrors.attempt", "toolerrors.retry.delay", "toolerrors.retry.basis",
@@ -77,84 +87,112 @@ SELECT span_id, name, ts_ns, "toolerrors.attempt", "toolerrors.retry.delay", "to
 FROM events WHERE trace_id = ? ORDER BY ts_ns, position"""
 
 
+@dataclass(frozen=True, slots=True)
+class _Span:
+    id: str
+    parent: str
+    name: str
+    start: int
+    end: int
+    outcome: str | None
+    error: str | None
+    attempt: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    span: str
+    name: str
+    at: int
+    attempt: int | None
+    delay: float | None
+    basis: str | None
+    refusal: str | None
+    stop: str | None
+    tokens: int | None
+
+
 def waterfall_rows(traces: Traces, trace_id: str) -> list[Row]:
     """The bars of a trace: begin, end, line, colour and a note."""
-    spans = traces.sql(_SPANS, params=[trace_id]).fetchall()
-    decisions = traces.sql(_DECISIONS, params=[trace_id]).fetchall()
-    zero = min(span[3] for span in spans)
-    return list(_bars(spans, decisions, zero))
+    spans = [_Span(*row) for row in traces.sql(_SPANS, params=[trace_id]).fetchall()]
+    decisions = [_Decision(*row) for row in traces.sql(_DECISIONS, params=[trace_id]).fetchall()]
+    return list(_bars(spans, decisions))
 
 
-def _bars(spans: list[Any], decisions: list[Any], zero: int) -> Iterator[Row]:
-    depths: dict[str, int] = {}
-    for line, (span, parent, name, start, end, outcome, error, attempt) in enumerate(_in_tree_order(spans)):
-        depths[span] = depth = depths.get(parent, -1) + 1
-        of_call = [one for one in decisions if one[0] == (parent if attempt else span)]
-        verdict = "failed" if error else outcome or ("run" if depth == 0 else "ok")
-        bar = {"line": line, "label": f"{'   ' * depth}{name}", "depth": depth}
-        note = _attempt_note(error, attempt, of_call) if attempt else _call_note(outcome, of_call)
-        yield bar | {"begin": (start - zero) / 1e9, "end": (end - zero) / 1e9, "what": verdict, "note": note}
-        if attempt is None:
-            for one in of_call:
-                if one[4] and one[1].endswith("retry.scheduled"):
-                    begin = (one[2] - zero) / 1e9
-                    yield bar | {"begin": begin, "end": begin + one[4], "what": "waiting", "note": ""}
+def _bars(spans: list[_Span], decisions: list[_Decision]) -> Iterator[Row]:
+    zero = min(span.start for span in spans)
+    for line, (depth, span) in enumerate(_in_tree_order(spans)):
+        made = [one for one in decisions if one.span == (span.parent if span.attempt else span.id)]
+        bar = {"line": line, "label": f"↳ {span.name}" if depth > 1 else span.name}
+        note = _attempt_note(span, made) if span.attempt else _call_note(span, made) if depth else ""
+        begin, end = (span.start - zero) / 1e9, (span.end - zero) / 1e9
+        yield bar | {"begin": begin, "end": end, "what": _verdict(span, depth), "note": note}
+        if span.attempt is None:
+            for one in made:
+                if one.delay and one.name.endswith("retry.scheduled"):
+                    wait = (one.at - zero) / 1e9
+                    yield bar | {"begin": wait, "end": wait + one.delay, "what": "waiting", "note": ""}
 
 
-def _in_tree_order(spans: list[Any], parent: str | None = None) -> Iterator[Any]:
-    known = {span[0] for span in spans}
+def _in_tree_order(spans: list[_Span], parent: str | None = None, depth: int = 0) -> Iterator[tuple[int, _Span]]:
+    known = {span.id for span in spans}
     for span in spans:
-        if span[1] == parent or (parent is None and span[1] not in known):
-            yield span
-            yield from _in_tree_order(spans, span[0])
+        if span.parent == parent or (parent is None and span.parent not in known):
+            yield depth, span
+            yield from _in_tree_order(spans, span.id, depth + 1)
 
 
-def _attempt_note(error: str | None, attempt: int, decisions: Iterable[Any]) -> str:
+def _verdict(span: _Span, depth: int) -> str:
+    if depth == 0:
+        return "run"
+    if span.attempt:
+        return "failed attempt" if span.error else "ok"
+    return "failed" if span.error else span.outcome or "ok"
+
+
+def _attempt_note(span: _Span, decisions: Iterable[_Decision]) -> str:
     for one in decisions:
-        if one[3] == attempt and one[1].endswith("retry.scheduled"):
-            why = ", the server said" if one[5] == "retry_after" else ""
-            return f"{error}: again in {one[4]:.1f} s{why}"
-        if one[3] == attempt and one[1].endswith("retry.refused"):
-            return f"{error}: not again ({one[6]})"
-    return error or "worked"
+        if one.attempt == span.attempt and one.name.endswith("retry.scheduled"):
+            why = ", as the server asks" if one.basis == "retry_after" else ""
+            return f"{span.error}: again in {one.delay:.1f} s{why}"
+        if one.attempt == span.attempt and one.name.endswith("retry.refused"):
+            return f"{span.error}: not again ({one.refusal})"
+    return span.error or "worked"
 
 
-def _call_note(outcome: str | None, decisions: Iterable[Any]) -> str:
+def _call_note(span: _Span, decisions: Iterable[_Decision]) -> str:
     for one in decisions:
-        if one[1].endswith("run.stopped"):
-            return f"the run stops: {one[7]}"
-        if one[1].endswith("error.surfaced"):
-            return f"shown to the model, {one[8]} tokens of context"
-    return outcome or ""
+        if one.name.endswith("run.stopped"):
+            return f"stops the run: {one.stop}"
+        if one.name.endswith("error.surfaced"):
+            return f"shown to the model, with {one.tokens} tokens of context"
+    return span.outcome or ""
 
 
-def waterfall(rows: list[Row], theme: Theme) -> alt.LayerChart:
+def waterfall(rows: list[Row], theme: Theme) -> Chart:
     """Draw the bars of a trace."""
-    import altair as alt
-
     labels = {row["line"]: row["label"] for row in rows}
-    names = list(dict.fromkeys(row["what"] for row in rows))
+    names = [name for name in theme.colours if name in {row["what"] for row in rows}]
+    longest = max(row["end"] for row in rows)
     line = alt.Y("line:O", title=None, axis=alt.Axis(
         labelExpr=" : ".join(f"datum.value == {n} ? {text!r}" for n, text in labels.items()) + " : ''",
-        labelAlign="left", labelPadding=210, labelLimit=210, ticks=False, domain=False, grid=False,
+        labelAlign="left", labelPadding=205, labelLimit=200, ticks=False, domain=False,
     ))  # fmt: skip
-    longest = max(row["end"] for row in rows)
-    base = alt.Chart(alt.Data(values=rows))
-    scale = alt.Scale(domain=[0, longest * 1.02])
-    colour = alt.Color(
-        "what:N", title=None, scale=alt.Scale(domain=names, range=[theme.colours[name] for name in names]),
-        legend=alt.Legend(orient="top", direction="horizontal"),
+    scale = alt.Scale(domain=[0, longest], nice=False)
+    base = alt.Chart(_data(rows))
+    bars = base.mark_bar(height={"band": 0.6}, cornerRadius=2).encode(
+        x=alt.X("begin:Q", title="seconds (simulated)", scale=scale, axis=alt.Axis(grid=False)),
+        x2="end:Q", y=line, color=_colour(names, theme, legend=alt.Legend(orient="top", direction="horizontal")),
     )  # fmt: skip
-    bars = base.mark_bar(height={"band": 0.55}, cornerRadius=2).encode(
-        y=line, x=alt.X("begin:Q", title="seconds (simulated)", scale=scale), x2="end:Q", color=colour
-    )
     notes = (
         base.transform_filter("datum.note != ''")
         .mark_text(align="left", dx=6, color=theme.ink, fontSize=11)
-        .encode(y=line, x=alt.X("end:Q"), text="note:N")
+        .encode(x=alt.X("end:Q"), y=line, text="note:N")
     )
-    height = 24 * len(labels)
-    return _dressed(alt.layer(bars, notes).properties(width=_WIDTH, height=height, padding={"right": 220}), theme)
+    return _dressed(alt.layer(bars, notes).properties(width=_WIDTH, height=22 * len(labels)), theme)
+
+
+# One number
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,78 +208,80 @@ class Curve:
 _GRIDS = {
     "max_attempts": (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0),
     "base_delay": (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0),
-    "cooldown": (5.0, 15.0, 30.0, 60.0, 120.0),
 }
-_MEASURED = {"calls that failed or were never made": ("failed", "cut_off"), "added latency, seconds": ("added_latency",)}
-
-
-def tuning_curve(traces: Traces, tuned: Tuned) -> Curve | None:
-    """Replay the traces with each value of the tuned number that moves most; None if none of them can be moved so."""
-    curves = [_curve(traces, tuned, change) for change in tuned.changes if change.path[-1] in _GRIDS]
-    return max(curves, key=_range, default=None)
-
-
-def _curve(traces: Traces, tuned: Tuned, change: Change) -> Curve:
-    from otel_toolerrors.analysis.tune import changed
-
-    rows: list[Row] = []
-    for value in _GRIDS[change.path[-1]]:
-        replayed = traces.replay(changed(tuned.policy, [replace(change, value=value)]), replicas=_REPLICAS)
-        for what, names in _MEASURED.items():
-            seconds = [replayed.intervals[name] for name in names]
-            rows.append({
-                "value": value, "what": what, "mean": sum(one.value for one in seconds),
-                "low": sum(one.low for one in seconds), "high": sum(one.high for one in seconds),
-            })  # fmt: skip
-    default = getattr(tuned.base.retry if change.path[-2] == "retry" else tuned.base.breaker, change.path[-1])
-    return Curve(".".join(change.path), default, change.value, rows)
-
-
+_MEASURED = {"calls failed or never made": ("failed", "cut_off"), "added latency, s": ("added_latency",)}
 _REPLICAS = 5
 
 
-def _range(curve: Curve) -> float:
-    failed = [row["mean"] for row in curve.rows if row["what"].startswith("calls")]
-    return max(failed) - min(failed)
+def tuning_curve(traces: Traces, tuned: Tuned) -> Curve | None:
+    """Replay the traces with other values of the tuned number that matters most; None if there is none."""
+    replayer = Replayer.of(record(traces), 0)
+    candidates = [change for change in tuned.changes if change.path[0] == "tools" and change.path[-1] in _GRIDS]
+    change = max(candidates, key=lambda one: _failed(replayer, tuned, one, _default(tuned, one)), default=None)
+    if change is None:
+        return None
+    rows = [row for value in _GRIDS[change.path[-1]] for row in _measured(replayer, tuned, change, value)]
+    return Curve(".".join(change.path), _default(tuned, change), change.value, rows)
 
 
-def tuning(curve: Curve, theme: Theme) -> alt.VConcatChart:
+def _default(tuned: Tuned, change: Change) -> float:
+    return float(getattr(tuned.base.retry_for(change.path[1], "main_agent"), change.path[-1]))
+
+
+def _failed(replayer: Replayer, tuned: Tuned, change: Change, value: float) -> float:
+    return sum(
+        float(row["mean"]) for row in _measured(replayer, tuned, change, value) if row["what"].startswith("calls")
+    )
+
+
+def _measured(replayer: Replayer, tuned: Tuned, change: Change, value: float) -> Iterator[Row]:
+    replayed = replayer.replay(changed(tuned.policy, [replace(change, value=value)]), _REPLICAS)
+    for what, names in _MEASURED.items():
+        parts = [replayed.intervals[name] for name in names]
+        low, mean, high = (sum(getattr(one, name) for one in parts) for name in ("low", "value", "high"))
+        yield {"value": value, "what": what, "low": low, "mean": mean, "high": high}
+
+
+def tuning(curve: Curve, theme: Theme) -> Chart:
     """Draw failed calls and added latency over the number, with the default and the tuned value marked."""
-    import altair as alt
+    colours = dict(zip(_MEASURED, (theme.colours["recovered"], theme.colours["waiting"]), strict=True))
+    panels = [_panel(curve, what, colour, theme) for what, colour in colours.items()]
+    return _dressed(alt.vconcat(*panels, spacing=10), theme)
 
+
+def _panel(curve: Curve, what: str, colour: str, theme: Theme) -> Chart:
+    rows = [row for row in curve.rows if row["what"] == what]
     marks = [
         {"value": curve.default, "text": f"default {curve.default:g}", "what": "failed"},
         {"value": curve.tuned, "text": f"tuned {curve.tuned:g}", "what": "ok"},
     ]
-    x = alt.X("value:Q", scale=alt.Scale(type="log"), title=None, axis=alt.Axis(values=sorted({r["value"] for r in curve.rows})))
-    panels = []
-    for place, what in enumerate(_MEASURED):
-        title = curve.key if place == len(_MEASURED) - 1 else None
-        rows = [row for row in curve.rows if row["what"] == what]
-        base = alt.Chart(alt.Data(values=rows)).encode(x=x.title(title))
-        y = alt.Y("mean:Q", title=what, scale=alt.Scale(zero=False))
-        colour = theme.colours["recovered" if place == 0 else "waiting"]
-        band = base.mark_area(opacity=0.25, color=colour).encode(y=alt.Y("low:Q", title=what, scale=alt.Scale(zero=False)), y2="high:Q")
-        line = base.mark_line(color=colour, point=alt.OverlayMarkDef(color=colour, size=40)).encode(y=y)
-        ruled = alt.Chart(alt.Data(values=marks)).encode(
-            x=x, color=alt.Color("what:N", legend=None, scale=_scale(["failed", "ok"], theme))
-        )
-        rules = ruled.mark_rule(strokeDash=[4, 3], strokeWidth=1.5)
-        layers = [band, line, rules]
-        if place == 0:
-            layers.append(ruled.mark_text(align="left", dx=5, y=8, fontSize=11).encode(text="text:N"))
-        panels.append(alt.layer(*layers).properties(width=_WIDTH, height=150))
-    return _dressed(alt.vconcat(*panels, spacing=12), theme)
+    axis = alt.Axis(values=[row["value"] for row in rows], format="~g", grid=False)
+    domain = [rows[0]["value"], rows[-1]["value"] * 1.25]  # room for a mark's text
+    x = alt.X("value:Q", title=curve.key, axis=axis, scale=alt.Scale(type="log", domain=domain, nice=False))
+    y = alt.Y("mean:Q", title=what, scale=alt.Scale(zero=False))
+    base = alt.Chart(_data(rows)).encode(x=x)
+    band = base.mark_area(opacity=0.2, color=colour).encode(y=alt.Y("low:Q", title=what), y2="high:Q")
+    line = base.mark_line(color=colour, point=alt.OverlayMarkDef(color=colour, size=40)).encode(y=y)
+    ruled = alt.Chart(_data(marks)).encode(x=x, color=_colour(["failed", "ok"], theme, legend=None))
+    rules = ruled.mark_rule(strokeDash=[4, 3], strokeWidth=1.5)
+    words = ruled.mark_text(align="left", dx=5, y=8, fontSize=11).encode(text="text:N")
+    return alt.layer(band, line, rules, words).properties(width=_WIDTH, height=140)
 
 
-def _scale(names: list[str], theme: Theme) -> alt.Scale:
-    import altair as alt
-
-    return alt.Scale(domain=names, range=[theme.colours[name] for name in names])
+# Both
 
 
-def _dressed(chart: AnyChart, theme: Theme) -> AnyChart:
-    dressed: AnyChart = (
+def _data(rows: list[Row]) -> Any:
+    return alt.InlineData(values=rows)
+
+
+def _colour(names: list[str], theme: Theme, *, legend: Any) -> Any:
+    scale = alt.Scale(domain=names, range=[theme.colours[name] for name in names])
+    return alt.Color("what:N", title=None, scale=scale, legend=legend)
+
+
+def _dressed(chart: Chart, theme: Theme) -> Chart:
+    return (
         chart.configure(background="transparent", font=_FONT)
         .configure_view(strokeWidth=0)
         .configure_axis(
@@ -250,4 +290,3 @@ def _dressed(chart: AnyChart, theme: Theme) -> AnyChart:
         )
         .configure_legend(labelColor=theme.ink, symbolType="square", labelFontSize=11)
     )  # fmt: skip
-    return dressed

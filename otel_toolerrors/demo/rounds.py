@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import as_file, files
@@ -12,6 +12,7 @@ from random import Random
 from time import time_ns
 
 import httpx
+from opentelemetry.trace import NoOpTracerProvider
 
 from otel_toolerrors.layer import RecoveryLayer
 from otel_toolerrors.policy import Policy
@@ -26,13 +27,21 @@ from .virtual_spans import VirtualSpans
 from .virtual_time import Timeline, Wire, run
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Round:
-    """What is known after a round besides its traces."""
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What one round differs in."""
 
     policy: Policy
     seed: int
     traces: Path
+    """The folder for its traces."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """What is known after a round besides its traces."""
+
+    case: Case
     tasks: int
     diary: Diary
     ledger: Ledger
@@ -57,35 +66,34 @@ def demo_catalog() -> Catalog:
         return load_catalog(path)
 
 
-def play(setting: Setting, policy: Policy, seed: int, folder: Path, epoch_ns: int | None = None) -> Round:
-    """Play one round. The same arguments take the same course."""
+def play(setting: Setting, case: Case, *, epoch_ns: int | None = None) -> Round:
+    """Play one round. The same arguments take the same course; it begins at ``epoch_ns`` since 1970, or now."""
     return run(
-        lambda timeline, wire: _play(setting, policy, seed, folder, timeline, wire),
+        lambda timeline, wire: _play(setting, case, timeline, wire),
         epoch_ns=time_ns() if epoch_ns is None else epoch_ns,
     )
 
 
-async def _play(setting: Setting, policy: Policy, seed: int, folder: Path, timeline: Timeline, wire: Wire) -> Round:
-    with _files_only(), configure("order-desk", traces_dir=folder, set_global=False) as telemetry:
-        assert telemetry.tracer_provider is not None
+async def _play(setting: Setting, case: Case, timeline: Timeline, wire: Wire) -> Round:
+    with _files_only(), configure("order-desk", traces_dir=case.traces, set_global=False) as telemetry:
         layer = RecoveryLayer(
-            policy,
+            case.policy,
             catalog=setting.catalog,
-            tracer_provider=VirtualSpans(telemetry.tracer_provider, timeline),
+            tracer_provider=VirtualSpans(telemetry.tracer_provider or NoOpTracerProvider(), timeline),
             clock=lambda: timeline.now,
-            random=Random(f"{seed} layer"),  # noqa: S311 - chance that a seed repeats, nothing secret
+            random=Random(f"{case.seed} layer"),  # noqa: S311 - chance that a seed repeats, nothing secret
         )
         async with (
-            FaultServer(setting.plan, seed, timeline, wire) as server,
+            FaultServer(setting.plan, case.seed, timeline, wire) as server,
             httpx.AsyncClient(timeout=TIMEOUT, trust_env=False) as client,
         ):
             register(layer, Http(client, server.url, wire))
-            agent = Agent(layer, tasks(setting.tasks, seed), seed)
+            agent = Agent(layer, tasks(setting.tasks, case.seed), case.seed)
             await agent.run()
             seconds = timeline.now
     return Round(
-        policy=policy, seed=seed, traces=folder, tasks=setting.tasks, diary=agent.diary, ledger=server.ledger,
-        struck=server.weather.struck, seconds=seconds,
+        case=case, tasks=setting.tasks, diary=agent.diary, ledger=server.ledger, struck=server.weather.struck,
+        seconds=seconds,
     )  # fmt: skip
 
 

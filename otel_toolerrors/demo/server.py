@@ -71,7 +71,9 @@ class FaultServer:
                 self._tasks.add(asyncio.create_task(self._go_away(service, outages)))
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
+    ) -> None:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -80,13 +82,9 @@ class FaultServer:
 
     async def _listen(self, service: Service) -> None:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            task = asyncio.current_task()
-            assert task is not None
-            self._tasks.add(task)
             with suppress(ConnectionError, asyncio.IncompleteReadError):
                 await self._serve(service, reader, writer)
             writer.close()
-            self._tasks.discard(task)
 
         server = await asyncio.start_server(serve, _LOOPBACK, self._ports.get(service.name, 0))
         self._servers[service.name] = server

@@ -41,7 +41,11 @@ class Http:
 
 def register(layer: RecoveryLayer, http: Http) -> None:
     """Register the tools with what they declare about themselves."""
+    _register_reads(layer, http)
+    _register_writes(layer, http)
 
+
+def _register_reads(layer: RecoveryLayer, http: Http) -> None:
     @layer.tool(effects="read", service="orders")
     async def search_orders(customer: str) -> Any:
         """List a customer's orders."""
@@ -77,6 +81,13 @@ def register(layer: RecoveryLayer, http: Http) -> None:
         """Render a report."""
         return await http.ask("GET", "reports", f"/reports/{template}?order={order}")
 
+    @layer.tool(effects="read", service="billing")
+    async def get_invoice(order: str) -> Any:
+        """Read the invoice of an order."""
+        return await http.ask("GET", "billing", f"/invoices/{order}")
+
+
+def _register_writes(layer: RecoveryLayer, http: Http) -> None:
     @layer.tool  # declares nothing, so it counts as a write that must not be repeated
     async def create_ticket(reference: str, title: str) -> Any:
         """Open a ticket."""
@@ -85,9 +96,5 @@ def register(layer: RecoveryLayer, http: Http) -> None:
     @layer.tool(effects="write", service="billing")
     async def create_invoice(order: str, amount: int, idempotency_key: str) -> Any:
         """Invoice an order. The service takes an idempotency key; the layer fills it in."""
-        return await http.ask("POST", "billing", "/invoices", key=idempotency_key, json={"order": order, "amount": amount})
-
-    @layer.tool(effects="read", service="billing")
-    async def get_invoice(order: str) -> Any:
-        """Read the invoice of an order."""
-        return await http.ask("GET", "billing", f"/invoices/{order}")
+        content = {"order": order, "amount": amount}
+        return await http.ask("POST", "billing", "/invoices", key=idempotency_key, json=content)

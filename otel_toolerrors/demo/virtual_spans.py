@@ -6,10 +6,11 @@ wait of minutes look like none, to the eye and to the replay.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from opentelemetry.trace import Span, SpanContext, Status, StatusCode, Tracer, TracerProvider
+from opentelemetry.context import Context
+from opentelemetry.trace import Link, Span, SpanContext, SpanKind, Status, StatusCode, Tracer, TracerProvider
 from opentelemetry.util.types import Attributes, AttributeValue
 
 from .virtual_time import Timeline
@@ -32,10 +33,23 @@ class _Tracer(Tracer):
         self._tracer = tracer
         self._timeline = timeline
 
-    def start_span(self, name: str, context: Any = None, *args: Any, start_time: int | None = None, **more: Any) -> Span:
+    def start_span(  # noqa: PLR0917 - OpenTelemetry's own signature
+        self,
+        name: str,
+        context: Context | None = None,
+        kind: SpanKind = SpanKind.INTERNAL,
+        attributes: Attributes = None,
+        links: Sequence[Link] | None = None,
+        start_time: int | None = None,
+        record_exception: bool = True,  # noqa: FBT001, FBT002
+        set_status_on_exception: bool = True,  # noqa: FBT001, FBT002
+    ) -> Span:
         timeline = self._timeline
         start = timeline.now_ns() if start_time is None else timeline.at_ns(start_time)
-        return _Span(self._tracer.start_span(name, context, *args, start_time=start, **more), timeline)
+        span = self._tracer.start_span(
+            name, context, kind, attributes, links or (), start, record_exception, set_status_on_exception
+        )
+        return _Span(span, timeline)
 
     def start_as_current_span(self, *args: Any, **more: Any) -> Any:
         raise NotImplementedError("the layer starts its spans with start_span()")
