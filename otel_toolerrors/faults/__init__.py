@@ -8,7 +8,8 @@ from .fault import Fault, Signal, Strength, Verdict
 from .fingerprint import fingerprint
 from .redaction import redact
 from .results import classify_result
-from .rules import Rule, RuleError, RuleSet, default_rules, load_rules
+from .rule_checks import RuleError
+from .rules import Rule, RuleSet, default_rules, load_rules
 
 __all__ = [
     "CONTROL_FLOW",

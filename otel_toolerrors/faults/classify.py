@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Final
 
@@ -15,14 +14,19 @@ from .fingerprint import fingerprint
 from .opinion import Opinion, Walk, of_exception
 from .redaction import redact
 from .rules import Rule, RuleSet, rule_set
+from .signals import headers
 
 _STRENGTHS: Final = {"certain": 0, "strong": 1, "weak": 2}
 _OBSERVED: Final = 120
 _VERDICTS: Final = 24
 
 _UNKNOWN: Final = Rule(code="unknown", category="unknown", passing=False, why="Nothing tells.", ours=True)
-_UNREADABLE: Final = Rule(code="unknown.unreadable", category="unknown", passing=False, why="The exception cannot be read.", ours=True)
-_CANCELLED: Final = Rule(code="cancelled", category="cancelled", passing=False, why="Control flow: to be re-raised.", ours=True)
+_UNREADABLE: Final = Rule(
+    code="unknown.unreadable", category="unknown", passing=False, why="The exception cannot be read.", ours=True
+)
+_CANCELLED: Final = Rule(
+    code="cancelled", category="cancelled", passing=False, why="Control flow: to be re-raised.", ours=True
+)
 
 
 def classify(
@@ -41,7 +45,7 @@ def classify(
     if is_control_flow(exc):
         opinion = Opinion(Hit("type", type(exc).__qualname__, _CANCELLED, "certain"))
     else:
-        opinion = _opinion(exc, rule_set(rules), time.time() if now is None else now)
+        opinion = _opinion(exc, rule_set(rules), headers.wall_clock() if now is None else now)
     return to_fault(opinion, exc, effects)
 
 
@@ -57,7 +61,7 @@ def to_fault(opinion: Opinion, exc: BaseException | None, effects: Effects) -> F
     """The record of an opinion; every text in it is redacted."""
     hit = opinion.hit or Hit("value" if exc is None else "type", "nothing that a rule knows", _UNKNOWN, "weak")
     kind = None if exc is None else profile(type(exc)).qualified
-    code = f"http.{hit.observed}" if hit.signal == "status" else hit.rule.code
+    code = f"http.{hit.observed}" if hit.signal == "status" and hit.rule.ours else hit.rule.code
     text = redact(opinion.text)
     return Fault(
         category=hit.rule.category,
@@ -72,7 +76,7 @@ def to_fault(opinion: Opinion, exc: BaseException | None, effects: Effects) -> F
         exception_type=kind,
         refused_by_server=opinion.should_retry is False,
         already_retried=opinion.already_retried,
-        signal=hit.signal,
+        signal=hit.signal if hit.rule.ours else "rule",
         strength=hit.strength,
         verdicts=_verdicts(opinion.hits),
     )
@@ -82,7 +86,13 @@ def _verdicts(hits: list[Hit]) -> tuple[Verdict, ...]:
     if len(hits) > 1:
         hits = sorted(hits, key=lambda hit: _STRENGTHS[hit.strength])[:_VERDICTS]
     return tuple(
-        Verdict(signal=hit.signal, observed=_observed(hit), category=hit.rule.category, code=hit.rule.code, strength=hit.strength)
+        Verdict(
+            signal=hit.signal,
+            observed=_observed(hit),
+            category=hit.rule.category,
+            code=hit.rule.code,
+            strength=hit.strength,
+        )
         for hit in hits
     )
 

@@ -15,10 +15,12 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 # Where foreign exceptions keep what may tell something, in the order in which we believe it.
-STATUS_NAMES: Final = _names("status_code http_status http_status_code http_code status response_status statuscode response_code errcode")
+STATUS_NAMES: Final = _names(
+    "status_code http_status http_status_code http_code status response_status statuscode response_code errcode"
+)
 CODE_NAMES: Final = _names("""
-    code error_code errorcode err_code error error_type type reason status kind error_name grpc_status_code sqlite_errorname name
-    code_name codename title result description errtype exit_reason
+    code error_code errorcode err_code error error_type type reason status kind error_name grpc_status_code
+    sqlite_errorname name code_name codename title result description errtype exit_reason
 """)
 SQLSTATE_NAMES: Final = _names("sqlstate pgcode")
 RESPONSE_NAMES: Final = _names("response resp meta raw_response http_response res")
@@ -28,24 +30,35 @@ BODY_NAMES: Final = _names("""
 """)
 HEADER_NAMES: Final = _names("headers response_headers hdrs http_headers trailing_metadata")
 NESTED_NAMES: Final = _names("""
-    last_attempt reason orig original_exception original_error original last_exception last_exc last_error inner_exception inner exc
-    exception error errors cause root_cause wrapped parent os_error underlying
+    last_attempt reason orig original_exception original_error original last_exception last_exc last_error
+    inner_exception inner exc exception error errors cause root_cause wrapped parent os_error underlying
 """)
-NUMBER_NAMES: Final = _names("errno winerror strerror returncode exit_code exit_status cmd code error smtp_code recipients rcvd")
+NUMBER_NAMES: Final = _names(
+    "errno winerror strerror returncode exit_code exit_status cmd code error smtp_code recipients rcvd"
+)
 HINT_NAMES: Final = _names("retriable retryable is_retryable should_retry can_retry temporary")
 WAIT_NAMES: Final = _names("retry_after retry_after_seconds retry_after_ms")
 OTHER_NAMES: Final = _names("stderr phase")
 
-_ROLES: Final[dict[str, int]] = {}
-_bits = [
-    STATUS := 1, CODE := 2, RESPONSE := 4, BODY := 8, HEADER := 16, NESTED := 32, NUMBER := 64, WAIT := 128,
-]  # fmt: skip
-for _bit, _group in (
-    (STATUS, (*STATUS_NAMES, *RESPONSE_NAMES, "code")), (CODE, (*CODE_NAMES, *SQLSTATE_NAMES, "response")), (RESPONSE, RESPONSE_NAMES), (BODY, (*BODY_NAMES, *RESPONSE_NAMES)),
-    (HEADER, (*HEADER_NAMES, *RESPONSE_NAMES)), (NESTED, NESTED_NAMES), (NUMBER, NUMBER_NAMES), (WAIT, WAIT_NAMES), (0, (*HINT_NAMES, *OTHER_NAMES)),
-):  # fmt: skip
-    for _name in _group:
-        _ROLES[_name] = _ROLES.get(_name, 0) | _bit
+STATUS, CODE, RESPONSE, BODY, HEADER, NESTED, NUMBER, WAIT = (1 << place for place in range(8))
+"""What an attribute may tell; an attribute may have several of these roles."""
+
+_BY_ROLE: Final = {
+    STATUS: (*STATUS_NAMES, *RESPONSE_NAMES, "code"),
+    CODE: (*CODE_NAMES, *SQLSTATE_NAMES, "response"),
+    RESPONSE: RESPONSE_NAMES,
+    BODY: (*BODY_NAMES, *RESPONSE_NAMES),
+    HEADER: (*HEADER_NAMES, *RESPONSE_NAMES),
+    NESTED: NESTED_NAMES,
+    NUMBER: NUMBER_NAMES,
+    WAIT: WAIT_NAMES,
+    0: (*HINT_NAMES, *OTHER_NAMES),
+}
+_ROLES: Final = {
+    name: sum(role for role, names in _BY_ROLE.items() if name in names)
+    for names in _BY_ROLE.values()
+    for name in names
+}
 _READ: Final = frozenset(_ROLES)
 
 _PROFILE_LIMIT = 4_096
@@ -55,7 +68,15 @@ _PROTOCOLS = {
     "reply": (" smtp ", " ftp ", " nntp ", " error perm ", " error temp ", " error reply ", " error proto "),
     "close": (" websocket ", " web socket ", " connection closed "),
     "curl": (" pycurl ", " curl "),
-    "mysql": (" operational ", " programming ", " integrity ", " database ", " data error ", " internal error ", " interface error "),
+    "mysql": (
+        " operational ",
+        " programming ",
+        " integrity ",
+        " database ",
+        " data error ",
+        " internal error ",
+        " interface error ",
+    ),
 }
 
 
@@ -106,7 +127,9 @@ def profile(kind: type) -> Profile:
     readable = tuple(sorted(_READ if dynamic else _READ & defined))
     words = " |".join(phrase(name) for _, name in names)
     speaks = tuple(kind for kind, marks in _PROTOCOLS.items() if any(mark in words for mark in marks))
-    located = kind is RuntimeError or issubclass(kind, (TypeError, ValueError, LookupError, ArithmeticError, AttributeError))
+    located = kind is RuntimeError or issubclass(
+        kind, (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
+    )
     found = Profile(_qualified(kind), names, readable, words, speaks, located, kind.__module__ == "builtins")
     if len(_profiles) >= _PROFILE_LIMIT:
         _profiles.clear()

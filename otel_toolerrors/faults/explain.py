@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -38,10 +37,14 @@ class Explanation:
 
 
 def explain(
-    error: BaseException | Fault, *, effects: Effects = "read", rules: RuleSet | Sequence[Rule] | None = None, now: float | None = None
+    error: BaseException | Fault,
+    *,
+    effects: Effects = "read",
+    rules: RuleSet | Sequence[Rule] | None = None,
+    now: float | None = None,
 ) -> Explanation:
     """Why an exception (or an already classified fault) is classified as it is."""
-    fault = error if isinstance(error, Fault) else classify(error, effects=effects, rules=rules, now=time.time() if now is None else now)
+    fault = error if isinstance(error, Fault) else classify(error, effects=effects, rules=rules, now=now)
     return Explanation(fault, _deciding_rule(fault, rule_set(rules)), fault.verdicts)
 
 

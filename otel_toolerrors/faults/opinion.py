@@ -22,10 +22,24 @@ _MAX_DEPTH: Final = 12
 _STDERR: Final = 2_000
 _NOT_SENT: Final = ("pool", "dns", "connect", "tls")
 """Phases, where a library names the one it failed in, before a request is sent."""
-_WORST_FIRST: Final = ("bug", "permission", "permanent", "validation", "not_found", "unknown", "rate_limited", "transient", "cancelled")
+_WORST_FIRST: Final = (
+    "bug",
+    "permission",
+    "permanent",
+    "validation",
+    "not_found",
+    "unknown",
+    "rate_limited",
+    "transient",
+    "cancelled",
+)
 
 _CANCELLED_INSIDE: Final = Rule(
-    code="cancelled.inside", category="unknown", passing=False, why="The tool turned its cancellation into an error.", ours=True
+    code="cancelled.inside",
+    category="unknown",
+    passing=False,
+    why="The tool turned its cancellation into an error.",
+    ours=True,
 )
 
 
@@ -90,7 +104,13 @@ def of_exception(exc: BaseException, walk: Walk, depth: int = 0) -> Opinion | No
 
 
 def of_parts(
-    *, said: body.Said | None, text: str, http_status: int | None, found: dict[str, str], exit_status: int | None, walk: Walk
+    *,
+    said: body.Said | None,
+    text: str,
+    http_status: int | None,
+    found: dict[str, str],
+    exit_status: int | None,
+    walk: Walk,
 ) -> Opinion:
     """The opinion on an error that was not raised: a body, a text, a status, headers, an exit status."""
     rules = walk.rules
@@ -155,7 +175,9 @@ def _note_proofs(own: Opinion, evidence: Evidence, said: body.Said | None) -> No
 def _body(evidence: Evidence) -> body.Said | None:
     """What a server said, on the exception or in its response."""
     attrs = evidence.attrs
-    bodies = [value for name in BODY_NAMES if isinstance(value := attrs.get(name), (dict, list, bytes, str))]
+    bodies: list[object] = [
+        value for name in BODY_NAMES if isinstance(value := attrs.get(name), (dict, list, bytes, str))
+    ]
     bodies += [r if isinstance(r, dict) else body.loaded_body(r) for r in evidence.responses()]
     for value in bodies:
         if value and (found := body.said(value)).anything:
@@ -174,11 +196,23 @@ def _read_wait(own: Opinion, attrs: dict[str, Any], said: body.Said | None, foun
     """How long the server wants us to wait; a 403 with such a wish is a rate limit."""
     wait = headers.retry_after(found, walk.now) if found else None
     if wait is None and attrs:
-        wait = next((s / (1000 if name.endswith("_ms") else 1) for name in WAIT_NAMES if (s := headers.seconds(attrs.get(name))) is not None), None)
+        wait = next(
+            (
+                s / (1000 if name.endswith("_ms") else 1)
+                for name in WAIT_NAMES
+                if (s := headers.seconds(attrs.get(name))) is not None
+            ),
+            None,
+        )
     if wait is None and said is not None:
         wait = headers.seconds(said.retry_after)
     reached = headers.limit_reached(found) if found else False
-    if own.hit is not None and own.hit.rule.code in ("http.403", "auth.denied") and own.http_status == 403 and (wait is not None or reached):
+    if (
+        own.hit is not None
+        and own.hit.rule.code in ("http.403", "auth.denied")
+        and own.http_status == 403
+        and (wait is not None or reached)
+    ):
         limit = walk.rules.number("status", 429)
         if limit is not None:
             own.hit = Hit("header", "403 with a wait", limit, "strong")
@@ -221,7 +255,9 @@ def _adopt(own: Opinion, cause: Opinion, hit: Hit) -> None:
 
 def _of_group(own: Opinion, members: list[Opinion]) -> Opinion:
     """One member that never works makes the whole fail again; the longest wait counts."""
-    worst = min(members, key=lambda m: (m.passing, _WORST_FIRST.index(m.hit.rule.category if m.hit is not None else "unknown")))
+    worst = min(
+        members, key=lambda m: (m.passing, _WORST_FIRST.index(m.hit.rule.category if m.hit is not None else "unknown"))
+    )
     waits = [m.retry_after for m in members if m.retry_after is not None]
     states = {m.side_effects for m in members}
     return Opinion(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -24,7 +23,8 @@ from .signals import body, headers, message
 
 _MAX_TEXT: Final = 200_000
 _RAISED: Final = re.compile(
-    r"^(?P<bars>[ |+\-]*)(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z_a-z]\w*(?:Error|Exception|Exit|Interrupt|Timeout|Warning|Refused|Failure|Group|[A-Z]\w+))"
+    r"^(?P<bars>[ |+\-]*)(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z_a-z]\w*"
+    r"(?:Error|Exception|Exit|Interrupt|Timeout|Warning|Refused|Failure|Group|[A-Z]\w+))"
     r"(?:: (?P<text>.*))?$",
     re.MULTILINE,
 )
@@ -34,7 +34,9 @@ _BETWEEN: Final = (
 )
 
 
-def fault_from_traceback(text: str, *, effects: Effects = "read", rules: RuleSet | Sequence[Rule] | None = None) -> Fault:
+def fault_from_traceback(
+    text: str, *, effects: Effects = "read", rules: RuleSet | Sequence[Rule] | None = None
+) -> Fault:
     """The fault of a pasted traceback; of its last line alone, if that is all there is.
 
     Raises ValueError if the text holds no line that names an exception.
@@ -42,7 +44,7 @@ def fault_from_traceback(text: str, *, effects: Effects = "read", rules: RuleSet
     raised = _raised(text[-_MAX_TEXT:])
     if not raised:
         raise ValueError("no exception found: paste a traceback, or its last line, as in 'ValueError: bad date'")
-    walk = Walk(rule_set(rules), time.time())
+    walk = Walk(rule_set(rules), headers.wall_clock())
     opinion = _of_line(*raised[-1], walk)
     for name, said in reversed(raised[:-1]):  # what it came from, the nearest first
         cause = _of_line(name, said, walk)
@@ -54,9 +56,17 @@ def fault_from_traceback(text: str, *, effects: Effects = "read", rules: RuleSet
 
 
 def fault_from_body(
-    text: str | bytes, *, status: int | None = None, fields: Mapping[str, str] | None = None, effects: Effects = "read", rules: RuleSet | Sequence[Rule] | None = None
+    text: str | bytes,
+    *,
+    status: int | None = None,
+    fields: Mapping[str, str] | None = None,
+    effects: Effects = "read",
+    rules: RuleSet | Sequence[Rule] | None = None,
 ) -> Fault:
-    """The fault of an error body (JSON or text), its HTTP status and its headers. Raises ValueError for a status that is none."""
+    """The fault of an error body (JSON or text), its HTTP status and its headers.
+
+    Raises ValueError for a status that is none.
+    """
     if status is not None and not 100 <= status <= 599:
         raise ValueError(f"{status} is no HTTP status: give a number from 100 to 599")
     text = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
@@ -68,7 +78,7 @@ def fault_from_body(
     found: dict[str, str] = {}
     headers.collect(dict(fields or {}), found)
     plain = "" if said is not None else text[:_MAX_TEXT]
-    walk = Walk(rule_set(rules), time.time())
+    walk = Walk(rule_set(rules), headers.wall_clock())
     opinion = of_parts(said=said, text=plain, http_status=status, found=found, exit_status=None, walk=walk)
     return to_fault(opinion, None, effects)
 

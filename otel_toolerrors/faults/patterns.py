@@ -7,14 +7,17 @@ match must contain: most texts touch a handful of the patterns.
 from __future__ import annotations
 
 import functools
+import importlib
 import re
-from re import _constants as sre  # type: ignore[attr-defined]
-from re import _parser  # type: ignore[attr-defined]
 from typing import Any, Final
+
+# The parser behind `re` sees a pattern's structure; it has no public name.
+_sre: Final = importlib.import_module("re._constants")
+_parser: Final = importlib.import_module("re._parser")
 
 _UNBOUNDED_LIMIT: Final = 2  # more of them in a row cost cubic time
 _MANY: Final = 256  # a repeat that may run this often counts as unbounded
-_REPEATS: Final = frozenset({sre.MAX_REPEAT, sre.MIN_REPEAT})
+_REPEATS: Final = frozenset({_sre.MAX_REPEAT, _sre.MIN_REPEAT})
 _WORD_STARTS: Final = re.compile(r"(?<= )[a-z]{3,}")
 _FIRST_GROUP: Final = re.compile(r"(?:\^|\\b)?\(\?:([^()\[\]]+)\)(?![?*{])")
 _START: Final = re.compile(r"([a-zA-Z]{2,})(?![?*{])")
@@ -88,21 +91,23 @@ def _unbounded(parsed: Any, pattern: str, *, inside: bool) -> int:
     for op, argument in parsed:
         if op in _REPEATS:
             _, most, body = argument
-            many = most is sre.MAXREPEAT or most >= _MANY
+            many = most is _sre.MAXREPEAT or most >= _MANY
             inner = _unbounded(body, pattern, inside=inside or many)
             if many and (inside or inner or _branches(body)):
-                raise BadPatternError(f"the pattern {pattern!r} repeats a repeat, which can take exponential time; bound one of them")
+                raise BadPatternError(
+                    f"the pattern {pattern!r} repeats a repeat, which can take exponential time; bound one of them"
+                )
             count += inner + many
-        elif op is sre.SUBPATTERN:
+        elif op is _sre.SUBPATTERN:
             count += _unbounded(argument[-1], pattern, inside=inside)
-        elif op is sre.BRANCH:
+        elif op is _sre.BRANCH:
             count += max(_unbounded(branch, pattern, inside=inside) for branch in argument[1])
-        elif op in (sre.ASSERT, sre.ASSERT_NOT):
+        elif op in (_sre.ASSERT, _sre.ASSERT_NOT):
             count += _unbounded(argument[1], pattern, inside=inside)
-        elif op in (sre.GROUPREF, sre.GROUPREF_EXISTS):
+        elif op in (_sre.GROUPREF, _sre.GROUPREF_EXISTS):
             raise BadPatternError(f"the pattern {pattern!r} refers back to a group, which cannot be bounded")
     return count
 
 
 def _branches(parsed: Any) -> bool:
-    return any(op is sre.BRANCH or (op is sre.SUBPATTERN and _branches(argument[-1])) for op, argument in parsed)
+    return any(op is _sre.BRANCH or (op is _sre.SUBPATTERN and _branches(argument[-1])) for op, argument in parsed)

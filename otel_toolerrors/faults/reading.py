@@ -99,7 +99,7 @@ def items(mapping: object) -> list[tuple[Any, Any]]:
     """The first entries of a mapping, or of a sequence of pairs."""
     found: list[tuple[Any, Any]] = []
     try:
-        entries = mapping.items() if hasattr(type(mapping), "items") else mapping  # type: ignore[attr-defined]
+        entries: Any = mapping.items() if hasattr(type(mapping), "items") else mapping  # type: ignore[attr-defined]
         for entry in entries:
             if len(found) >= _ITEMS:
                 break

@@ -19,34 +19,58 @@ MARK: Final = "<redacted>"
 _CUT: Final = " …[cut]… "
 _MARGIN: Final = 4_000  # looked at beyond the limit, so that a secret across the cut is whole when it is judged
 
-_WORTH_A_LOOK: Final = re.compile(r"[=:@>]|-----|[A-Za-z0-9+/_\-]{16}|\b(?:bearer|basic|password|token)\b", re.IGNORECASE)
+_WORTH_A_LOOK: Final = re.compile(
+    r"[=:@>]|-----|[A-Za-z0-9+/_\-]{16}|\b(?:bearer|basic|password|token)\b", re.IGNORECASE
+)
 
 _PRIVATE_KEY: Final = re.compile(
-    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z0-9 ]{0,20}-----.{0,12000}?(?:-----END [A-Z0-9 ]{0,60}-----|\Z)", re.DOTALL
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z0-9 ]{0,20}-----.{0,12000}?(?:-----END [A-Z0-9 ]{0,60}-----|\Z)",
+    re.DOTALL,
 )
-_USERINFO: Final = re.compile(r"(\b[a-zA-Z][a-zA-Z0-9+.\-]{1,30}://)(?:[^\s/@:'\"<>]{0,200}:[^\s@'\"<>]{1,400}|[^\s/@:'\"<>]{16,200})@")
-_SCHEME: Final = re.compile(r"\b((?:bearer|basic|digest|negotiate|apikey|token|aws4-hmac-sha256)\s{1,4})(?=[^\s]{0,200}[\d=+/_\-])[A-Za-z0-9._~+/\-]{8,4000}={0,2}", re.IGNORECASE)
+_USERINFO: Final = re.compile(
+    r"(\b[a-zA-Z][a-zA-Z0-9+.\-]{1,30}://)(?:[^\s/@:'\"<>]{0,200}:[^\s@'\"<>]{1,400}|[^\s/@:'\"<>]{16,200})@"
+)
+_SCHEME: Final = re.compile(
+    r"\b((?:bearer|basic|digest|negotiate|apikey|token|aws4-hmac-sha256)\s{1,4})(?=[^\s]{0,200}[\d=+/_\-])[A-Za-z0-9._~+/\-]{8,4000}={0,2}",
+    re.IGNORECASE,
+)
 _SIGNED: Final = re.compile(r"\beyJ[A-Za-z0-9_\-]{8,4000}(?:\.[A-Za-z0-9_\-]{4,8000}){1,4}")
 _COOKIE: Final = re.compile(r"\b((?:set-)?cookie[\"']?\s{0,4}[:=]\s{0,4})[^\r\n'\"}]{4,4000}", re.IGNORECASE)
 
 _NAME: Final = (
     r"(?:(?:api|access|secret|private|client|auth|account|shared|signing|encryption|master|session|refresh|bearer|deploy|webhook|bot|app(?:lication)?"
     r"|subscription|consumer|service|license|storage|security|admin|root|db|database|user)[ _.\-]?)?"
-    r"(?:(?:key|token|secret|credential|cred)s?|pass(?:word|wd|phrase|code)|(?<=_)pass|pwd|authorization|signature|jwt|connection[ _]?string)"
+    r"(?:(?:key|token|secret|credential|cred)s?|pass(?:word|wd|phrase|code)|(?<=_)pass|pwd|authorization"
+    r"|signature|jwt|connection[ _]?string)"
 )
 _ASSIGNED: Final = re.compile(
     rf"((?<![A-Za-z])[\"'<]?(?:[A-Za-z0-9]{{1,30}}[_.\-]){{0,5}}(?:[a-z]{{1,30}}(?=[A-Z]))?{_NAME}(?:[_.\-]?(?:id|value|hash|base64|b64))?(?![A-Za-z])[\"'>\]]{{0,2}}"
-    r"(?:\s{0,4}(?:=>|:=|[!=]=|[=:]|\bis\b)\s{0,4}(?:b|r|f)?|\s{1,4}(?=[\"'])))"
+    r"(?:\s{0,4}(?:=>|:=|[!=]=|[=:]|\bis\b)\s{0,20}(?:[brf](?=[\"']))?|\s{1,4}(?=[\"'])))"
     r"(\"[^\"\n]{1,2000}\"|'[^'\n]{1,2000}'|(?![\[({<$]|\w{1,60}:(?:\s|$))[^\s,;&\"'<>{}()\[\]]{3,2000})",
     re.IGNORECASE,
 )
-_PUBLIC_VALUES: Final = re.compile(r"[\"']?(?:none|null|true|false|undefined|missing|required|invalid|expired|not|is|was|has|the|an?|\*+|x+|\d{1,5}|<redacted.*|https?://.*|error|must|should|expected|unknown|string|str|int|bytes)[\"'.]?", re.IGNORECASE)
+_PUBLIC_VALUES: Final = re.compile(
+    r"[\"']?(?:none|null|true|false|undefined|missing|required|invalid|expired|not|is|was|has|the|an?|\*+|x+|\d{1,5}|<redacted.*|https?://.*|error|must|should|expected|unknown|string|str|int|bytes)[\"'.]?",
+    re.IGNORECASE,
+)
 
-_WEBHOOK: Final = re.compile(r"(https?://[^\s/\"'<>]{1,200}/(?:[^\s/\"'<>]{1,60}/){0,3}?(?:hooks?|webhooks?|services)/)[^\s\"'<>]{8,2000}", re.IGNORECASE)
+_FLAG: Final = re.compile(
+    r"((?<!\S)--?(?:[a-z]{1,20}-){0,3}(?:key|token|secret|password|credentials?)\s{1,4})[^\s\"'<>-][^\s\"'<>]{3,2000}",
+    re.IGNORECASE,
+)
+_WEBHOOK: Final = re.compile(
+    r"(https?://[^\s/\"'<>]{1,200}/(?:[^\s/\"'<>]{1,60}/){0,3}?(?:hooks?|webhooks?|services)/)[^\s\"'<>]{8,2000}",
+    re.IGNORECASE,
+)
 _PROSE: Final = re.compile(r"[^=:>]\s+(?:is\s+)?$", re.IGNORECASE)
 _RUN: Final = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9][A-Za-z0-9_\-+/.~]{14,600}={0,2}")
-_VENDOR: Final = re.compile(r"(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA|AGE-SECRET-KEY-|NRAK-|AIza|ya29\.|GOCSPX-|AKC|AP[\dA-F](?=[A-Za-z0-9]{8})|SG\.|xox[a-z]-|EAAC|dapi|glpat-|gl[a-z]{2,5}-|whsec_|pypi-|npm_|hf_|sk-|sk_|pk_|rk_)")
-_PUBLIC_PREFIX: Final = re.compile(r"(?:req|request|run|call|toolu|msg|message|trace|span|task|batch|file|thread|step|evt|event|resp|chatcmpl|gen|op|job|asst)[_\-]", re.IGNORECASE)
+_VENDOR: Final = re.compile(
+    r"(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA|AGE-SECRET-KEY-|NRAK-|AIza|ya29\.|GOCSPX-|AKC|AP[\dA-F](?=[A-Za-z0-9]{8})|SG\.|xox[a-z]-|EAAC|dapi|glpat-|gl[a-z]{2,5}-|whsec_|pypi-|npm_|hf_|sk-|sk_|pk_|rk_)"
+)
+_PUBLIC_PREFIX: Final = re.compile(
+    r"(?:req|request|run|call|toolu|msg|message|trace|span|task|batch|file|thread|step|evt|event|resp|chatcmpl|gen|op|job|asst)[_\-]",
+    re.IGNORECASE,
+)
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 _HEX: Final = re.compile(r"(?:sha\d{1,3}[\-:])?[0-9a-f]+|[0-9A-F]+")
 _PREFIXED_HEX: Final = re.compile(r"[A-Za-z]{2,12}[_\-](?:[a-z0-9]{1,12}[_\-])?[0-9a-f]{24,}")
@@ -74,6 +98,7 @@ def _without_secrets(text: str) -> str:
     text = _SCHEME.sub(rf"\1{MARK}", text)
     if "eyJ" in text:
         text = _SIGNED.sub(MARK, text)
+    text = _FLAG.sub(rf"\1{MARK}", text)
     text = _ASSIGNED.sub(_assignment, text)
     return _RUN.sub(_run, text)
 

@@ -8,7 +8,6 @@ errors (a log, a document, a ticket) is a success.
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -53,10 +52,15 @@ def classify_result(
     found = _error_in(value)
     if found is None:
         return None
-    walk = Walk(rule_set(rules), time.time() if now is None else now)
+    walk = Walk(rule_set(rules), headers.wall_clock() if now is None else now)
     said = body.said(found.body) if found.body is not None else None
     opinion = of_parts(
-        said=said, text=found.text, http_status=found.http_status, found=found.headers, exit_status=found.exit_status, walk=walk
+        said=said,
+        text=found.text,
+        http_status=found.http_status,
+        found=found.headers,
+        exit_status=found.exit_status,
+        walk=walk,
     )
     return to_fault(opinion, None, effects)
 
@@ -107,7 +111,8 @@ def _from_mapping(value: object) -> Reported | None:
     )
     said = value.get("status")
     failed = (
-        (isinstance(error, (str, dict, list)) and bool(error)) or error is True
+        (isinstance(error, (str, dict, list)) and bool(error))
+        or error is True
         or (
             errors is not None
             and not (
@@ -119,8 +124,10 @@ def _from_mapping(value: object) -> Reported | None:
         or value.get("ok") is False
         or value.get("success") is False
         or (isinstance(said, str) and said.lower() in _FAILED)
-        or status is not None
-        and ("body" in value or "message" in value or "error" in value or "detail" in value or "title" in value)
+        or (
+            status is not None
+            and ("body" in value or "message" in value or "error" in value or "detail" in value or "title" in value)
+        )
     )
     if not failed:
         return None

@@ -9,26 +9,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from otel_toolerrors.vocabulary import Category, SideEffects
 
-from .patterns import BadPatternError, check_pattern, triggers
+from .patterns import triggers
+from .rule_checks import NUMBERS, TEXTS, RuleError, check_rules
 
-_CATEGORIES: Final = frozenset(get_args(Category))
-_SIDE_EFFECTS: Final = frozenset(get_args(SideEffects))
-_CODE: Final = re.compile(r"[a-z0-9_]+(?:\.[a-z0-9_]+)*")
 _WORDS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _NAMED_STATUS: Final = re.compile(r"(?:http|status|error|code)_?([3-5]\d\d)(?!\d)", re.IGNORECASE)
 _LOWER_WORDS: Final = re.compile(r"[a-z]{2,}")
 _CACHE_LIMIT: Final = 4_096
-
-_TEXTS: Final = ("names", "types", "codes", "errno", "sqlstate", "message", "at")
-_NUMBERS: Final = ("status", "jsonrpc", "exit", "reply", "close", "mysql", "curl")
-
-
-class RuleError(ValueError):
-    """A rule that cannot be used; the message names the file and the rule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,12 +63,13 @@ class RuleSet:
     """Rules in order, indexed by what they match. The first rule that matches a key has it."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
-        """Build the indexes."""
+        """Check the user's rules and build the indexes. Raises RuleError."""
         self.rules = tuple(rules)
+        check_rules(rule for rule in self.rules if not rule.ours)  # ours are checked by the tests
         self.errno: dict[str, Rule] = self._index("errno")
         self.at: dict[str, Rule] = self._index("at")
         self._sqlstate: dict[str, Rule] = self._index("sqlstate")
-        self._numbers: dict[str, dict[int | str, Rule]] = {kind: self._index(kind) for kind in _NUMBERS}
+        self._numbers: dict[str, dict[int | str, Rule]] = {kind: self._index(kind) for kind in NUMBERS}
         self._patterns = [(pattern, rule) for rule in self.rules for pattern in rule.message]
         self._always: list[int] = []
         self._triggered: dict[str, list[tuple[str, int]]] = {}
@@ -106,7 +98,7 @@ class RuleSet:
 
     def state(self, state: str) -> Rule | None:
         """The rule for a SQLSTATE, or for its class."""
-        if len(state) != 5 or not state.isalnum() or state != state.upper():  # noqa: PLR2004 - by the standard
+        if len(state) != 5 or not state.isalnum() or state != state.upper():
             return None
         return self._sqlstate.get(state) or self._sqlstate.get(state[:2])
 
@@ -148,7 +140,7 @@ class _Phrases:
             self._exact.setdefault(f" {pattern[1:]} ", (order, rule))
         elif " " in pattern or not pattern.endswith("*"):
             needle = f" {pattern[:-1]}" if pattern.endswith("*") else f" {pattern} "
-            self._by_word.setdefault(pattern.split(" ")[0], []).append((order, needle, rule))
+            self._by_word.setdefault(pattern.partition(" ")[0], []).append((order, needle, rule))
         else:
             self._stems.append((order, f" {pattern[:-1]}", rule))
 
@@ -159,7 +151,12 @@ class _Phrases:
             pass
         words = phrase(name)
         found = [hit for key in (name, words) if (hit := self._exact.get(key)) is not None]
-        found += [(order, rule) for word in words.split() for order, needle, rule in self._by_word.get(word, ()) if needle in words]
+        found += [
+            (order, rule)
+            for word in words.split()
+            for order, needle, rule in self._by_word.get(word, ())
+            if needle in words
+        ]
         found += [(order, rule) for order, stem, rule in self._stems if stem in words]
         rule = min(found, key=lambda hit: hit[0])[1] if found else None
         if len(self._known) >= _CACHE_LIMIT:  # names are foreign text: they must not pile up
@@ -195,7 +192,9 @@ def load_rules(path: str | Path) -> tuple[Rule, ...]:
         document = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise RuleError(f"{path}: {error}") from error
-    return tuple(_rules(document, str(path), ours=False))
+    rules = tuple(_rules(document, str(path), ours=False))
+    check_rules(rules)
+    return rules
 
 
 def _rules(document: dict[str, Any], place: str, *, ours: bool) -> Iterable[Rule]:
@@ -203,31 +202,12 @@ def _rules(document: dict[str, Any], place: str, *, ours: bool) -> Iterable[Rule
         where = f"{place}: rule {number} ({row.get('code', 'without a code')})"
         lists = {
             k: tuple(row[k]) if isinstance(row.get(k), list) else (row[k],)
-            for k in (*_TEXTS, *_NUMBERS, "if_status")
+            for k in (*TEXTS, *NUMBERS, "if_status")
             if k in row
         }
         try:
             rule = Rule(**(row | lists), ours=ours, place=where)
         except TypeError as error:
-            raise RuleError(f"{where}: {error}") from error
-        if not ours:  # ours are checked by the tests
-            check_rule(rule)
+            said = str(error).replace("Rule.__init__() got an unexpected keyword argument", "unknown key")
+            raise RuleError(f"{where}: {said}") from error
         yield rule
-
-
-def check_rule(rule: Rule) -> None:
-    """Refuse a rule that cannot work. Raises RuleError."""
-    where = rule.place or f"rule {rule.code}"
-    if not _CODE.fullmatch(rule.code):
-        raise RuleError(f"{where}: the code must be dotted lower-case words, as in 'timeout.read'")
-    if rule.category not in _CATEGORIES:
-        raise RuleError(f"{where}: unknown category {rule.category!r}; one of {', '.join(sorted(_CATEGORIES))}")
-    if rule.side_effects not in _SIDE_EFFECTS:
-        raise RuleError(
-            f"{where}: unknown side_effects {rule.side_effects!r}; one of {', '.join(sorted(_SIDE_EFFECTS))}"
-        )
-    for pattern in rule.message:
-        try:
-            check_pattern(pattern)
-        except BadPatternError as error:
-            raise RuleError(f"{where}: {error}") from error

@@ -1,4 +1,4 @@
-"""The side effects of a failed call, and whether it may pass: what the deciding rule says, and what the evidence adds."""
+"""Whether a failed call may pass, and its side effects: what the deciding rule says, and what the evidence adds."""
 
 from __future__ import annotations
 

@@ -87,7 +87,10 @@ def line_server(greeting: str, replies: Mapping[str, str], default: str) -> Iter
         conn.sendall(f"{greeting}\r\n".encode())
         for raw in conn.makefile("rb"):
             line = raw.decode("latin-1").strip()
-            answer = next((text for verb, text in {"QUIT": "221 bye", **replies}.items() if line.upper().startswith(verb)), default)
+            answer = next(
+                (text for verb, text in {"QUIT": "221 bye", **replies}.items() if line.upper().startswith(verb)),
+                default,
+            )
             conn.sendall(f"{answer}\r\n".encode())
             if answer.startswith("221"):
                 return

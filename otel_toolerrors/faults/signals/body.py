@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..reading import http_status, instance_dict, items, whole_number, word
+from otel_toolerrors.faults.reading import http_status, instance_dict, items, whole_number, word
 
 _CODE_KEYS = (
     "code",
@@ -170,7 +170,7 @@ def as_code(name: str) -> str | None:
     if "://" in name:
         name = name.rstrip("/").rpartition("/")[2]
     name = name.rpartition("#")[2]
-    if not name or " " in name or not name[0].isalpha() and not name.startswith("_"):
+    if not name or " " in name or (not name[0].isalpha() and not name.startswith("_")):
         return None
     return (
         name

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..evidence import Evidence, Hit
-from ..rules import RuleSet
+from otel_toolerrors.faults.evidence import Evidence, Hit
+from otel_toolerrors.faults.rules import RuleSet
 
 
 def hits(evidence: Evidence, rules: RuleSet) -> list[Hit]:

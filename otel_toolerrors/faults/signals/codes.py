@@ -6,17 +6,21 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from ..evidence import CODE, CODE_NAMES, SQLSTATE_NAMES, Evidence, Hit
-from ..reading import attribute, call, word
-from ..rules import RuleSet
+from otel_toolerrors.faults.evidence import CODE, CODE_NAMES, SQLSTATE_NAMES, Evidence, Hit
+from otel_toolerrors.faults.reading import attribute, call, word
+from otel_toolerrors.faults.rules import RuleSet
+
 from .body import Said, as_code
 
 _SQLSTATE: Final = re.compile(r"(?=.*\d)[0-9A-Z]{5}")
 _LEADING_CODE: Final = re.compile(r"\s*(?:\w{1,10}: )?\[?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)\]?(?=[ :\-]|$)")
-_SHOUTED: Final = re.compile(r"\b[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,6}\b|\b[A-Z][a-z]\w{2,60}(?:Exception|Error|Fault)\b")
-_NO_CODES: Final = frozenset(
-    "API ERR ERROR FATAL GET HTTP HTTPS INFO JSON POST PUT DELETE SQL SSL THE TLS URL WARN WARNING FAILED".split()
+_SHOUTED: Final = re.compile(
+    r"\b[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,6}\b|\b[A-Z][a-z]\w{2,60}(?:Exception|Error|Fault)\b"
 )
+_NO_CODES: Final = frozenset({
+    "API", "DELETE", "ERR", "ERROR", "FAILED", "FATAL", "GET", "HTTP", "HTTPS", "INFO", "JSON", "POST", "PUT", "SQL",
+    "SSL", "THE", "TLS", "URL", "WARN", "WARNING",
+})  # fmt: skip
 _TOKENS: Final = 4
 _PARTNERS: Final = {"code": "details", "name": "code"}
 """gRPC: ``code()`` beside ``details()``; librdkafka: ``name()`` beside ``code()``."""
@@ -45,8 +49,8 @@ def hits(evidence: Evidence, said: Said | None, rules: RuleSet) -> Iterator[Hit]
     if len(args) > 1 and type(args[1]) is str:
         if type(args[0]) is str and (rule := rules.state(args[0])) is not None:  # ODBC: (SQLSTATE, text)
             yield Hit("code", args[0], rule, "certain")
-        elif type(args[0]) is int and (code := leading_code(args[1])) and (rule := rules.code(code)) is not None:
-            yield Hit("code", code, rule, "strong")  # AMQP: (reply code, "NOT_FOUND - text")
+        elif type(args[0]) is int and (first := leading_code(args[1])) and (rule := rules.code(first)) is not None:
+            yield Hit("code", first, rule, "strong")  # AMQP: (reply code, "NOT_FOUND - text")
 
 
 def leading_code(text: str) -> str | None:
@@ -98,7 +102,10 @@ def _error_objects(args: tuple[Any, ...]) -> bool:
 
 def _error_object(argument: Any) -> Iterator[str]:
     """Codes of an error object that is no exception, as librdkafka's binding hands out."""
-    if isinstance(argument, (str, bytes, int, float, dict, list, tuple, BaseException)) or "Error" not in type(argument).__name__:
+    if (
+        isinstance(argument, (str, bytes, int, float, dict, list, tuple, BaseException))
+        or "Error" not in type(argument).__name__
+    ):
         return
     for name in ("name", "code"):
         value = attribute(argument, name)

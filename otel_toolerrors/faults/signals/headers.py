@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import email.utils
 import math
 import re
+import time
 from typing import Final
 
-from ..evidence import HEADER_NAMES, Evidence
-from ..reading import attribute, call, items, lowered, whole_number
+from otel_toolerrors.faults.evidence import HEADER_NAMES, Evidence
+from otel_toolerrors.faults.reading import attribute, call, items, lowered, whole_number
+
+wall_clock: Final = time.time  # noqa: TID251 - HTTP dates count from it; every caller may give its own
 
 LONGEST: Final = 366 * 86_400.0
 """Seconds; a longer wait is taken for nonsense."""
 
 _INTERESTING: Final = frozenset({
-    "retry-after", "retry-after-ms", "x-retry-after", "x-should-retry", "stripe-should-retry", "x-ratelimit-remaining", "x-ratelimit-reset", "ratelimit-remaining",
-    "ratelimit-reset", "x-ratelimit-reset-after", "x-rate-limit-reset", "x-rate-limit-remaining", "retry-pushback-ms", "x-amzn-errortype", "x-ms-retry-after-ms", "grpc-retry-pushback-ms", "x-ms-error-code",
+    "retry-after", "retry-after-ms", "x-retry-after", "x-ms-retry-after-ms",
+    "retry-pushback-ms", "grpc-retry-pushback-ms",
+    "x-should-retry", "stripe-should-retry",
+    "x-ratelimit-remaining", "x-ratelimit-reset", "x-ratelimit-reset-after",
+    "ratelimit-remaining", "ratelimit-reset", "x-rate-limit-remaining", "x-rate-limit-reset",
 })  # fmt: skip
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
@@ -26,9 +32,7 @@ def headers_of(evidence: Evidence) -> dict[str, str]:
     """The headers that may tell something, in lower case."""
     found: dict[str, str] = {}
     holders: list[object] = []
-    for name in HEADER_NAMES:
-        if (value := evidence.attrs.get(name)) is not None:
-            holders.append(value)
+    holders += [value for name in HEADER_NAMES if (value := evidence.attrs.get(name)) is not None]
     for response in evidence.responses():
         if isinstance(response, dict):
             metadata = response.get("ResponseMetadata")
@@ -98,7 +102,7 @@ def reset_after(headers: dict[str, str], now: float) -> float | None:
 
 def seconds(value: object) -> float | None:
     """A wait that can be waited: finite, not negative, not absurd. Takes numbers, ``"1.5"``, ``"6m0s"``, timedeltas."""
-    if isinstance(value, datetime.timedelta):
+    if isinstance(value, dt.timedelta):
         value = value.total_seconds()
     number = _number(value)
     if number is None and isinstance(value, str) and _DURATION.sub("", value) == "" and value:
@@ -123,7 +127,7 @@ def _until(value: str, now: float) -> float | None:
     try:
         moment = email.utils.parsedate_to_datetime(value)
         if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=datetime.UTC)
+            moment = moment.replace(tzinfo=dt.UTC)
         wait = moment.timestamp() - now
     except (ValueError, TypeError, OverflowError, IndexError):
         return None

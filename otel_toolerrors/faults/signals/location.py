@@ -11,13 +11,13 @@ import collections
 import dis
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
 from typing import Final, NamedTuple
 
-from ..evidence import Evidence, Hit
-from ..reading import attribute
-from ..rules import RuleSet
+from otel_toolerrors.faults.evidence import Evidence, Hit
+from otel_toolerrors.faults.reading import attribute
+from otel_toolerrors.faults.rules import RuleSet
 
 _INNERMOST: Final = 60  # frames that are looked at
 _LONGEST: Final = 20_000  # frames that are walked past to reach them
@@ -29,14 +29,22 @@ _SPREAD_CALL: Final = dis.opmap["CALL_FUNCTION_EX"]
 _RAISE: Final = frozenset({dis.opmap["RAISE_VARARGS"], dis.opmap["RERAISE"]})
 
 _SIGNATURE: Final = (
-    "unexpected keyword argument", "required positional argument", "required keyword-only argument", "multiple values for",
-    "positional arguments but", "positional argument but", "takes no arguments", "takes no keyword",
-)  # fmt: skip
+    "unexpected keyword argument",
+    "required positional argument",
+    "required keyword-only argument",
+    "multiple values for",
+    "positional arguments but",
+    "positional argument but",
+    "takes no arguments",
+    "takes no keyword",
+)
 _FETCHES: Final = frozenset({
-    "urlopen", "getresponse", "recv", "fetch", "fetchone", "fetchall", "readline", "open_connection", "requests", "httpx", "aiohttp", "urllib",
+    "urlopen", "getresponse", "recv", "fetch", "fetchone", "fetchall", "readline", "open_connection",
+    "requests", "httpx", "aiohttp", "urllib",
 })  # fmt: skip
 _CONNECTS: Final = frozenset({
-    "create_connection", "_wrap_create_connection", "do_handshake", "connect_tcp", "getaddrinfo", "sock_connect", "_sock_connect", "_connect_sock",
+    "create_connection", "_wrap_create_connection", "do_handshake", "connect_tcp", "getaddrinfo",
+    "sock_connect", "_sock_connect", "_connect_sock",
     "start_connection", "_new_conn",
 })  # fmt: skip
 
@@ -97,24 +105,19 @@ def is_library(filename: str) -> bool:
 
 
 def _place(evidence: Evidence) -> str | None:
-    kind = evidence.kind
     spots = _spots(evidence.exc)
-    raised = bool(spots) and spots[-1].raises
-    if issubclass(kind, TypeError):
-        return _of_type_error(evidence, spots)
-    if issubclass(kind, KeyError):
-        return _of_key_error(evidence, spots)
-    if issubclass(kind, AttributeError):
-        return "body"
-    if issubclass(kind, LookupError):
-        return "key" if raised else "body" if issubclass(kind, IndexError) else "check"
-    if issubclass(kind, ValueError):
-        return _of_value_error(evidence, spots)
-    if issubclass(kind, ArithmeticError):
-        return "check"
-    if kind is RuntimeError and spots and not raised:
-        return "body"  # the interpreter's own complaint
-    return None
+    return next((read(evidence, spots) for kind, read in _READERS if issubclass(evidence.kind, kind)), None)
+
+
+def _of_lookup(evidence: Evidence, spots: list[Spot]) -> str:
+    if spots and spots[-1].raises:
+        return "key"  # somebody says so, on purpose
+    return "body" if issubclass(evidence.kind, IndexError) else "check"
+
+
+def _of_runtime_error(evidence: Evidence, spots: list[Spot]) -> str | None:
+    """The interpreter's own complaint is about the code; what somebody raises says nothing."""
+    return "body" if evidence.kind is RuntimeError and spots and not spots[-1].raises else None
 
 
 def _of_type_error(evidence: Evidence, spots: list[Spot]) -> str:
@@ -187,3 +190,14 @@ def _spots(exc: BaseException) -> list[Spot]:
         kept.append(tb)
         tb = tb.tb_next
     return [Spot(tb.tb_frame, tb.tb_lasti, is_library(tb.tb_frame.f_code.co_filename)) for tb in kept]
+
+
+_READERS: Final[tuple[tuple[type[Exception], Callable[[Evidence, list[Spot]], str | None]], ...]] = (
+    (TypeError, _of_type_error),
+    (KeyError, _of_key_error),
+    (AttributeError, lambda evidence, spots: "body"),  # noqa: ARG005 - as the others
+    (LookupError, _of_lookup),
+    (ValueError, _of_value_error),
+    (ArithmeticError, lambda evidence, spots: "check"),  # noqa: ARG005
+    (RuntimeError, _of_runtime_error),
+)

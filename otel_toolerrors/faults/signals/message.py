@@ -7,19 +7,22 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ..evidence import Hit
-from ..patterns import compiled
-from ..rules import RuleSet
+from otel_toolerrors.faults.evidence import Hit
+from otel_toolerrors.faults.patterns import compiled
+from otel_toolerrors.faults.rules import RuleSet
+
 from .codes import spoken
 
 _WINDOW: Final = 600
 _AGAIN: Final = re.compile(
-    r"\b(?:try|retry|wait)(?: again)?(?: in| after| for)? (?P<amount>\d{1,6}(?:\.\d{1,3})?) ?(?P<unit>ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?)\b",
+    r"\b(?:try|retry|wait)(?: again)?(?: in| after| for)? (?P<amount>\d{1,6}(?:\.\d{1,3})?) ?"
+    r"(?P<unit>ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?)\b",
     re.IGNORECASE,
 )
 _UNITS: Final = (("ms", 0.001), ("milli", 0.001), ("m", 60.0), ("s", 1.0), ("h", 3600.0))
 _STATUS: Final = re.compile(
-    r"\b(?:https?(?:/\d\.\d)?(?: status| error| response)?(?: code)?|status(?: code)?|error code|response code|\bcode)(?: of| is| was)?[ :=\"']{1,4}\(?(?P<before>[3-5]\d\d)\b"
+    r"\b(?:https?(?:/\d\.\d)?(?: status| error| response)?(?: code)?|status(?: code)?|error code|response code|\bcode)"
+    r"(?: of| is| was)?[ :=\"']{1,4}\(?(?P<before>[3-5]\d\d)\b"
     r"|(?<![\d.\-/:#])(?P<after>[3-5]\d\d)\b(?= (?P<word>(?:client|server) error|(?:error )?respons|status)?)",
     re.IGNORECASE,
 )
@@ -42,9 +45,9 @@ def hits(text: str, status: int | None, rules: RuleSet) -> Iterator[Hit]:
     for code in spoken(text):
         if (known := rules.code(code)) is not None:
             yield Hit("code", code, known, "weak")
-    if status is None and (number := spoken_status(text)) is not None:
-        if (known := rules.number("status", number)) is not None:
-            yield Hit("status", str(number), known, "weak")
+    number = spoken_status(text) if status is None else None
+    if number is not None and (known := rules.number("status", number)) is not None:
+        yield Hit("status", str(number), known, "weak")
 
 
 def window(text: str) -> str:
@@ -53,12 +56,16 @@ def window(text: str) -> str:
 
 
 def spoken_status(text: str) -> int | None:
-    """An HTTP status that a text speaks of: ``HTTP 403``, ``status code 503``, ``407 Proxy Authentication Required``."""
+    """An HTTP status that a text speaks of: ``HTTP 403``, ``status code 503``, ``502 Bad Gateway``."""
     if _DIGITS.search(text) is None:
         return None
     for match in _STATUS.finditer(text):
         number = int(match["before"] or match["after"])
-        if match["before"] or match["word"] or text[match.end() :].lstrip().lower().startswith(_PHRASES.get(number, "\0")):
+        if (
+            match["before"]
+            or match["word"]
+            or text[match.end() :].lstrip().lower().startswith(_PHRASES.get(number, "\0"))
+        ):
             return number
     return None
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..evidence import NESTED, NESTED_NAMES, Evidence
-from ..reading import attribute, call, is_exception
+from otel_toolerrors.faults.evidence import NESTED, NESTED_NAMES, Evidence
+from otel_toolerrors.faults.reading import attribute, call, is_exception
 
 
 def members(exc: BaseException) -> tuple[BaseException, ...]:

@@ -1,12 +1,17 @@
-"""Error codes that are numbers. A number means something only in its own protocol, so the names of the class say first which one it is."""
+"""Error codes that are numbers.
+
+A number means something only in its own protocol, so the names of the class say
+first which one it is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..evidence import Evidence, Hit
-from ..reading import attribute, whole_number
-from ..rules import RuleSet
+from otel_toolerrors.faults.evidence import Evidence, Hit
+from otel_toolerrors.faults.reading import attribute, whole_number
+from otel_toolerrors.faults.rules import RuleSet
+
 from .body import Said
 
 _JSONRPC = range(-32_900, -31_999)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..evidence import STATUS_NAMES, Evidence, Hit
-from ..reading import attribute, http_status, whole_number
-from ..rules import RuleSet
+from otel_toolerrors.faults.evidence import STATUS_NAMES, Evidence, Hit
+from otel_toolerrors.faults.reading import attribute, http_status, whole_number
+from otel_toolerrors.faults.rules import RuleSet
 
 _RESPONSE_STATUS = ("status_code", "status", "http_status", "code", "status_int")
 _OTHER_PROTOCOLS = (

@@ -8,9 +8,9 @@ import socket
 from collections.abc import Iterator
 from typing import Final
 
-from ..evidence import Evidence, Hit
-from ..reading import whole_number
-from ..rules import RuleSet
+from otel_toolerrors.faults.evidence import Evidence, Hit
+from otel_toolerrors.faults.reading import whole_number
+from otel_toolerrors.faults.rules import RuleSet
 
 _RESOLVER: Final = {value: name for name, value in vars(socket).items() if name.startswith("EAI_")}
 
@@ -22,7 +22,7 @@ def hits(evidence: Evidence, rules: RuleSet) -> Iterator[Hit]:
         return
     if issubclass(evidence.kind, socket.gaierror):
         name = _RESOLVER.get(number, "EAI_AGAIN")
-    elif " sslerror " in evidence.profile.words:
+    elif " ssl error " in evidence.profile.words:
         return  # OpenSSL's own numbering
     elif issubclass(evidence.kind, OSError) or evidence.attrs.get("strerror") == _strerror(number):
         name = errno.errorcode.get(number, "")
