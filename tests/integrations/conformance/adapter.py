@@ -12,6 +12,7 @@ from tests.integrations.conformance.stage import Seen, Stage
 
 FRAMEWORKS = {
     "raw": ("anthropic", "openai"),
+    "langchain": ("langchain", "langgraph"),
 }
 """Module of adapters: what must be installed for it."""
 
