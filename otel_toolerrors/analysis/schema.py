@@ -101,6 +101,7 @@ SOURCES_TABLE = (
     Column("offset", "BIGINT"),
     Column("tail", "VARCHAR"),
     Column("size", "BIGINT"),
+    Column("framing", "VARCHAR"),
 )
 
 TABLES = {

@@ -87,7 +87,7 @@ def chunks(source: Path, known: Mark | None, folder: Path, size: int) -> Iterato
     compressed = is_compressed(source)
     end = source.stat().st_size
     resumable = not compressed and framing in {Framing.LINES, Framing.PREFIXED}
-    begin = known.offset if known and resumable else 0
+    begin = known.offset if known and resumable and known.framing == framing.value else 0
     again = known.path if known else ""
     small = framing is Framing.LINES and not compressed and not begin and end <= size and _ends_with_newline(source)
     if small or framing is Framing.PARQUET:
@@ -103,7 +103,7 @@ def chunks(source: Path, known: Mark | None, folder: Path, size: int) -> Iterato
                 chunk.resume = None
             yield chunk
     if not resumable:  # read as a whole, or again from the start
-        yield Chunk(source, None, resume=end, last=True, size=end)
+        yield Chunk(source, None, resume=end, last=True, size=end, framing=framing)
 
 
 def _ends_with_newline(path: Path) -> bool:
@@ -124,7 +124,7 @@ def _cut(source: Path, stream: BinaryIO, framing: Framing, begin: int, folder: P
             return _cut_frames(source, stream, framing, begin, folder, size)
         case _:
             rejected = Rejected.at(source, 1, 0, framing.value, stream.read(_HEAD))
-            return iter([Chunk(source, None, rejected=[rejected])])
+            return iter([Chunk(source, None, rejected=[rejected], framing=framing)])
 
 
 class _Part:
@@ -223,7 +223,7 @@ def _cut_frames(
 ) -> Iterator[Chunk]:
     number = 0  # frames before `begin` are not counted again: the offset tells them apart
     at = begin
-    part = _Part(source, folder, at)
+    part = _Part(source, folder, at, framing)
     origins = part.chunk.origins = []
     frames = read_frames(source, stream, framing, begin)
     while True:
@@ -243,6 +243,6 @@ def _cut_frames(
             part.write(frame.line + b"\n")
         if part.size >= size:
             yield part.close(at)
-            part = _Part(source, folder, at)
+            part = _Part(source, folder, at, framing)
             origins = part.chunk.origins = []
     yield part.close(at, last=True)

@@ -52,14 +52,15 @@ def sniff(path: Path) -> Framing:
         except DamagedStreamError:
             return Framing.LINES
     text = head.removeprefix(BOM).lstrip(b"\0 \t\r\n")
-    first = text.split(b"\n", 1)[0].rstrip()
+    first, newline, _ = text.partition(b"\n")
     if head.startswith(PARQUET_MAGIC):
         return Framing.PARQUET
     if _is_prefixed(head):
         return Framing.PREFIXED
     if text[:1] in {b"{", b"["}:
-        return Framing.DOCUMENT if first.endswith((b"{", b"[", b",")) else Framing.LINES
-    if head.startswith(_PROTO_FIELD_1):
+        is_cut = newline and first.rstrip().endswith((b"{", b"[", b","))
+        return Framing.DOCUMENT if is_cut else Framing.LINES
+    if text and head.startswith(_PROTO_FIELD_1):
         return Framing.MESSAGE
     return Framing.UNKNOWN if b"\0" in text and b'{"resource' not in text else Framing.LINES
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -25,20 +25,23 @@ class Mark:
     tail: str
     size: int
     """How far the file was looked at: its size, or ``offset`` if reading was to go on from there at once."""
+    framing: str
+    """How the file was read: an offset means nothing to another way of reading."""
 
 
-def mark(path: Path, offset: int, size: int) -> Mark:
+def mark(path: Path, offset: int, size: int, framing: str) -> Mark:
     """Describe ``path`` as read up to ``offset``, and looked at up to ``size``."""
     length = min(_WINDOW, offset)
     with path.open("rb") as file:
-        return Mark(str(path), length, _digest(file, 0, length), offset, _digest(file, offset - length, length), size)
+        head, tail = _digest(file, 0, length), _digest(file, offset - length, length)
+    return Mark(str(path), length, head, offset, tail, size, framing)
 
 
 class Ledger:
     """The marks of all files that were read, kept in the table ``sources``."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        rows = connection.execute('SELECT path, head_length, head, "offset", tail, size FROM sources').fetchall()
+        rows = connection.execute('SELECT path, head_length, head, "offset", tail, size, framing FROM sources').fetchall()
         self._marks: dict[tuple[int, str], list[Mark]] = {}
         for row in rows:
             self._keep(Mark(*row))
@@ -52,7 +55,9 @@ class Ledger:
                 for length in {length for length, _ in self._marks}
                 if length <= size
                 for candidate in self._marks.get((length, _digest(file, 0, length)), ())
-                if candidate.offset <= size and candidate.tail == _digest(file, candidate.offset - length, length)
+                if candidate.offset <= size
+                and (candidate.offset or candidate.path == str(path))  # where nothing was read, only the name tells
+                and candidate.tail == _digest(file, candidate.offset - length, length)
             ]
         return max(candidates, key=lambda candidate: candidate.offset, default=None)
 
@@ -60,10 +65,7 @@ class Ledger:
         """Write ``marks`` in the caller's transaction; a file's earlier mark is replaced."""
         for new in marks:
             connection.execute("DELETE FROM sources WHERE path = ? AND head = ?", [new.path, new.head])
-            connection.execute(
-                "INSERT INTO sources VALUES (?, ?, ?, ?, ?, ?)",
-                [new.path, new.head_length, new.head, new.offset, new.tail, new.size],
-            )
+            connection.execute("INSERT INTO sources VALUES (?, ?, ?, ?, ?, ?, ?)", list(astuple(new)))
             self._keep(new)
 
     def _keep(self, new: Mark) -> None:

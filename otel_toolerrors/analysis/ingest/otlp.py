@@ -83,11 +83,13 @@ SELECT
   {_enum("span.kind", "SPAN_KIND_", _KINDS)} AS kind,
   coalesce(span.startTimeUnixNano, 0)::BIGINT AS start_ns, nullif(span.endTimeUnixNano, 0)::BIGINT AS end_ns,
   {_enum("span.status.code", "STATUS_CODE_", _STATUSES)} AS status,
-  nullif(span.status.message, '') AS status_message, scope,
+  nullif(span.status.message, '') AS status_message, nullif(scope, '') AS scope,
   {", ".join(column.quoted for column in RESOURCE_ATTRIBUTES)},
   {_typed("keys", "texts", SPAN_ATTRIBUTES)},
   {_leftovers("keys", "texts", SPAN_ATTRIBUTES)} AS attributes, resource,
-  list_transform(span.links, lambda k: struct_pack(trace_id := lower(k.traceId), span_id := lower(k.spanId))) AS links,
+  CASE WHEN len(span.links) > 0 THEN
+    list_transform(span.links, lambda k: struct_pack(trace_id := lower(k.traceId), span_id := lower(k.spanId)))
+  END AS links,
   list_transform(span.events, lambda e: struct_pack(
     name := e.name, ts_ns := coalesce(e.timeUnixNano, 0)::BIGINT, {_unzip("e.attributes", ":=")}
   )) AS events
@@ -153,7 +155,7 @@ def _leftovers(keys: str, texts: str, columns: Iterable[Column]) -> str:
     typed = ", ".join(literal(column.name) for column in columns)
     # A missing key is kept, so that the map refuses it.
     untyped = f"list_transform({keys}, lambda k: k IS NULL OR k NOT IN ({typed}))"
-    return f"map(list_where({keys}, {untyped}), list_where({texts}, {untyped}))"
+    return f"coalesce(map(list_where({keys}, {untyped}), list_where({texts}, {untyped})), MAP {{}})"
 
 
 def _enum(value: str, prefix: str, names: Sequence[str]) -> str:

@@ -49,7 +49,7 @@ class Store:
     def _commit(self, chunks: Sequence[Chunk], rejected: list[Rejected]) -> Counts:
         rejected += [row for chunk in chunks for row in chunk.rejected]
         marks = [
-            mark(chunk.source, chunk.resume, chunk.size if chunk.last else chunk.resume)
+            mark(chunk.source, chunk.resume, chunk.size if chunk.last else chunk.resume, chunk.framing.value)
             for chunk in chunks
             if chunk.resume is not None
         ]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
 from otel_toolerrors import analysis
 from otel_toolerrors.analysis.ingest import ingest
@@ -15,7 +15,12 @@ from otel_toolerrors.analysis.ingest.careful import clean
 from .otlp_lines import event, fault, line, request, span
 from .tables import tables
 
-FEW = settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+# A database an example: few are made, and a failing one is not made smaller.
+FEW = settings(
+    max_examples=10,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
