@@ -13,6 +13,8 @@ from tests.integrations.conformance.stage import Seen, Stage
 FRAMEWORKS = {
     "raw": ("anthropic", "openai"),
     "langchain": ("langchain", "langgraph"),
+    "pydantic_ai": ("pydantic_ai",),
+    "openai_agents": ("agents",),
 }
 """Module of adapters: what must be installed for it."""
 

@@ -101,6 +101,13 @@ class Stage:
 
         return forever()
 
+    @staticmethod
+    def go_on() -> None:
+        """Say that the cancellation has been dealt with: pydantic-ai looks whether it has."""
+        task = asyncio.current_task()
+        while task is not None and task.cancelling():
+            task.uncancel()
+
     def drive(self, conversation: Coroutine[Any, Any, None]) -> None:
         """Run an async conversation, and cancel it when the scenario says so."""
 

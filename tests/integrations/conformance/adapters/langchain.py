@@ -71,6 +71,7 @@ def _converse(build: Callable[[Stage, Seen, Any], Any]) -> Callable[[Stage], See
                         seen.continued = "done" == (await say(Command(resume="yes")))["messages"][-1].content
                 except BaseException as error:  # noqa: BLE001 - an interruption is what is tested
                     seen.raised = error
+                    stage.go_on()
                     if build is _agent:
                         seen.continued = "done" == (await say("go on"))["messages"][-1].content
                 messages = agent.get_state(CONFIG).values["messages"]

@@ -126,6 +126,7 @@ def _converse(form: Form, *, asynchronous: bool) -> Callable[[Stage], Seen]:
                         seen.final = await _loop(form, client, run, history, answer)
                     except BaseException as error:  # noqa: BLE001 - an interruption is what is tested
                         seen.raised = error
+                        stage.go_on()
                         history[:] = form.recovery.complete(run, history)
                         history.append({"role": "user", "content": "go on"})
                         reply = await _awaited(form.send(client, history, form.recovery.tools(run)))
