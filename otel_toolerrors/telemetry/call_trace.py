@@ -170,6 +170,8 @@ class RecordedCall:
         if number == 1 and tool == self._tool:
             self._attempt_start = time_ns()
         else:
+            if tool != self._tool:  # a fallback is a registered tool: nobody else's is ever called
+                self._signals.instruments.register(tool)
             self._begin_attempt(tool)
 
     def attempt_ended(self, fault: Fault | None) -> None:
