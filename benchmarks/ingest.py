@@ -21,6 +21,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import duckdb
 from trace_generator import write
 
 import otel_toolerrors.analysis
@@ -31,10 +32,8 @@ MEGABYTE = 1_000_000
 
 def nested_parse(file: Path, _: Path) -> int:
     """Let DuckDB parse the file into structs of the same shape."""
-    import duckdb
-
     with duckdb.connect() as connection:
-        query = f"SELECT count(*), sum(len(resourceSpans)) FROM {otlp.read_requests([str(file)])}"
+        query = f"SELECT count(*), sum(len(resourceSpans)) FROM {otlp.read_requests([str(file)])}"  # noqa: S608
         return connection.execute(query).fetchall()[0][0]
 
 

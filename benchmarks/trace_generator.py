@@ -11,7 +11,7 @@ import argparse
 import hashlib
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +85,7 @@ class Generator:
             operation="invoke_agent", agent="triage", conversation=f"c-{self._hex(8)}", run_id=run_id,
             source="main_agent", arm="context", tools=",".join(TOOLS), policy="5d41402abc4b2a76", catalog="2026.11",
         )  # fmt: skip
-        spans.append(_span(trace, root, "", "invoke_agent triage", start, self._now, to_attributes(record), []))
+        spans.append(_span((trace, root, ""), "invoke_agent triage", (start, self._now), record))
         return spans
 
     def _call(self, trace: str, root: str, run_id: str, index: int) -> list[Json]:
@@ -107,12 +107,8 @@ class Generator:
                     tool=tool, attempt=attempt, category=fault[0] if failed else None,
                     error_type=fault[1] if failed else None,
                 )  # fmt: skip
-                spans.append(
-                    _span(
-                        trace, self._hex(16), span_id, f"attempt {tool}", attempt_start, self._now,
-                        to_attributes(record), [], "failed" if failed else None,
-                    )
-                )  # fmt: skip
+                ids, times = (trace, self._hex(16), span_id), (attempt_start, self._now)
+                spans.append(_span(ids, f"attempt {tool}", times, record, error="failed" if failed else None))
             if attempt < attempts:
                 self._now += int(2**attempt * 2.5e8 * (1 + rng.random() / 4))
         bad = fault is not None and not recovered
@@ -125,9 +121,8 @@ class Generator:
             side_effects="unknown" if fault else None, error_type=fault[1] if bad and fault else None,
         )  # fmt: skip
         message = fault[3] if bad and fault else None
-        spans.append(
-            _span(trace, span_id, root, f"execute_tool {tool}", start, self._now, to_attributes(call), events, message)
-        )
+        ids, times = (trace, span_id, root), (start, self._now)
+        spans.append(_span(ids, f"execute_tool {tool}", times, call, events=events, error=message))
         self._now += int(rng.lognormvariate(20.5, 0.6))
         return spans
 
@@ -185,11 +180,13 @@ def _event(event: Any, ts: int) -> Json:
 
 
 def _span(
-    trace: str, span: str, parent: str, name: str, start: int, end: int, attributes: dict[str, Any],
-    events: list[Json], error: str | None = None,
+    ids: tuple[str, str, str], name: str, times: tuple[int, int], record: object, *,
+    events: Sequence[Json] = (), error: str | None = None,
 ) -> Json:  # fmt: skip
-    row: Json = {"traceId": trace, "spanId": span, "parentSpanId": parent, "flags": 256, "name": name, "kind": 1}
-    row |= {"startTimeUnixNano": str(start), "endTimeUnixNano": str(end), "attributes": _attributes(attributes)}
+    """Write a span; ``ids`` are of its trace, itself and its parent."""
+    row: Json = {"traceId": ids[0], "spanId": ids[1], "parentSpanId": ids[2], "flags": 256, "name": name, "kind": 1}
+    row |= {"startTimeUnixNano": str(times[0]), "endTimeUnixNano": str(times[1])}
+    row["attributes"] = _attributes(to_attributes(record))
     if events:
         row["events"] = events
     row["status"] = {"message": error, "code": 2} if error else {}

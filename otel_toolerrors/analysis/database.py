@@ -92,22 +92,25 @@ def read_database(path: Path, limits: Limits) -> tuple[duckdb.DuckDBPyConnection
         except duckdb.Error as error:
             message = f"{path}: cannot be opened: {error}. Is another process writing to it?"
             raise TraceSourceError(message) from error
-        for table, columns in TABLES.items():
-            rows = connection.execute(
-                "SELECT column_name FROM duckdb_columns() WHERE database_name = 'kept' AND table_name = ?", [table]
-            ).fetchall()
-            found = {row[0] for row in rows}
-            if not found:
-                message = f"{path}: a DuckDB database, but not of traces: it has no table {table}."
-                raise TraceSourceError(message)
-            # A database of an earlier version lacks the columns of later words.
-            selected = ", ".join(c.quoted if c.name in found else f"NULL::{c.type} AS {c.quoted}" for c in columns)
-            connection.execute(f"CREATE VIEW {table} AS SELECT {selected} FROM kept.{table}")
+        _show_tables(connection, path)
         create_views(connection)
     except BaseException:
         connection.close()
         raise
     return connection, Ingested()
+
+
+def _show_tables(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Show the attached database's tables under their own names; what an earlier version did not know is NULL."""
+    for table, columns in TABLES.items():
+        rows = connection.execute(
+            "SELECT column_name FROM duckdb_columns() WHERE database_name = 'kept' AND table_name = ?", [table]
+        ).fetchall()
+        found = {row[0] for row in rows}
+        if not found:
+            raise TraceSourceError(f"{path}: a DuckDB database, but not of traces: it has no table {table}.")
+        selected = ", ".join(c.quoted if c.name in found else f"NULL::{c.type} AS {c.quoted}" for c in columns)
+        connection.execute(f"CREATE VIEW {table} AS SELECT {selected} FROM kept.{table}")
 
 
 def create_views(connection: duckdb.DuckDBPyConnection) -> None:
@@ -150,7 +153,8 @@ def _explained(limits: Limits, path: str | Path) -> Iterator[None]:
     except duckdb.OutOfMemoryException as error:
         message = (
             f"{path}: does not fit into memory_limit={limits.memory or 'the default'} and "
-            f"disk_limit={limits.disk or 'the default'}. Raise them, or keep the tables on disk with database=. ({error})"
+            f"disk_limit={limits.disk or 'the default'}. "
+            f"Raise them, or keep the tables on disk with database=. ({error})"
         )
         raise TraceSourceError(message) from error
     except duckdb.IOException as error:

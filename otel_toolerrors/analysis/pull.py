@@ -205,7 +205,9 @@ def _ask(client: httpx.Client, url: str) -> Backend:
         return "jaeger"
     if client.get("/api/echo").is_success:
         return "tempo"
-    raise TraceSourceError(f"{url}: neither Jaeger's API v3 nor Tempo answers there. Check the port, or name the backend.")
+    raise TraceSourceError(
+        f"{url}: neither Jaeger's API v3 nor Tempo answers there. Check the port, or name the backend."
+    )
 
 
 def _get(
@@ -229,7 +231,9 @@ def _explained(url: str) -> Iterator[None]:
     try:
         yield
     except httpx.HTTPError as error:
-        message = f"{url}: {type(error).__name__}: {error}. Is the server up? What is pulled so far stays; run it again."
+        message = (
+            f"{url}: {type(error).__name__}: {error}. Is the server up? What is pulled so far stays; run it again."
+        )
         raise TraceSourceError(message) from error
     except json.JSONDecodeError as error:
         raise TraceSourceError(f"{url}: the answer is no JSON: {error}. Is this the API's port?") from error

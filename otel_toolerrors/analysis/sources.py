@@ -34,7 +34,8 @@ def find_files(path: str | Path) -> list[Path]:
             raise TraceSourceError(message)
         return found
     if glob.has_magic(str(path)):
-        matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))
+        # Path.glob() takes no absolute pattern.
+        matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))  # noqa: PTH207
         files = [match for match in matches if match.is_file()]
         if not files:
             message = f"{path}: the pattern matches no file. Quote it, and check it with `ls`."

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Traces:
-    """Traces in DuckDB: tables ``spans``, ``span_events`` and ``quarantine``, and a view for every vocabulary record."""
+    """Traces in DuckDB: tables ``spans``, ``span_events``, ``quarantine``, and a view for every vocabulary record."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, ingested: Ingested) -> None:
         self._connection = connection
@@ -33,19 +33,19 @@ class Traces:
 
     def findings(self, **options: Any) -> Any:
         """Report what the layer got wrong or could do better, each finding with its evidence and a proposed change."""
-        from .findings import find
+        from .findings import find  # noqa: PLC0415 - heavy, and built on this module
 
         return find(self, **options)
 
     def replay(self, policy: Policy, **options: Any) -> Any:
         """Tell what would have happened under another policy, by running the engine over the recorded calls."""
-        from .replay import replay
+        from .replay import replay  # noqa: PLC0415 - as above
 
         return replay(self, policy, **options)
 
     def tune(self, **options: Any) -> Any:
         """Search for a better policy, with a reason for each number."""
-        from .tune import tune
+        from .tune import tune  # noqa: PLC0415 - as above
 
         return tune(self, **options)
 

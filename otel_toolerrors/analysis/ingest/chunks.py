@@ -4,7 +4,7 @@
 |---|---|
 | JSON lines | the embedded sink; the collector's file exporter |
 | one JSON document, perhaps pretty-printed | a saved API answer, an example |
-| 4-byte length + message, message JSON or protobuf, perhaps zstd | the file exporter with `compression` or `format: proto` |
+| length-prefixed messages, JSON or protobuf, perhaps zstd | the file exporter with `compression` or `format: proto` |
 | one protobuf message | a saved export request |
 
 Any of them may be compressed as a whole (`.gz`, `.zst`).
@@ -15,7 +15,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import BinaryIO
@@ -96,7 +96,7 @@ def chunks(source: Path, known: Mark | None, folder: Path, size: int) -> Iterato
     with open_stream(source) as stream:
         if begin:
             stream.seek(begin)
-        for chunk in _cut(source, stream, framing, begin, folder, size):
+        for chunk in _cut(source, stream, framing, begin, folder=folder, size=size):
             chunk.again, again = again, ""
             chunk.size = end
             if not resumable:
@@ -114,14 +114,14 @@ def _ends_with_newline(path: Path) -> bool:
         return file.read(1) == b"\n"
 
 
-def _cut(source: Path, stream: BinaryIO, framing: Framing, begin: int, folder: Path, size: int) -> Iterator[Chunk]:
+def _cut(source: Path, stream: BinaryIO, framing: Framing, begin: int, *, folder: Path, size: int) -> Iterator[Chunk]:
     match framing:
         case Framing.LINES:
-            return _cut_lines(source, stream, begin, folder, size)
+            return _cut_lines(source, stream, begin, folder=folder, size=size)
         case Framing.DOCUMENT:
             return _cut_document(source, stream, folder)
         case Framing.PREFIXED | Framing.MESSAGE:
-            return _cut_frames(source, stream, framing, begin, folder, size)
+            return _cut_frames(source, stream, framing, begin, folder=folder, size=size)
         case _:
             rejected = Rejected.at(source, 1, 0, framing.value, stream.read(_HEAD))
             return iter([Chunk(source, None, rejected=[rejected], framing=framing)])
@@ -152,7 +152,7 @@ class _Part:
         return self.chunk
 
 
-def _cut_lines(source: Path, stream: BinaryIO, begin: int, folder: Path, size: int) -> Iterator[Chunk]:
+def _cut_lines(source: Path, stream: BinaryIO, begin: int, *, folder: Path, size: int) -> Iterator[Chunk]:
     part = _Part(source, folder, begin)
     at, rest, damage = begin, b"", ""
     while True:
@@ -219,7 +219,7 @@ def _cut_document(source: Path, stream: BinaryIO, folder: Path) -> Iterator[Chun
 
 
 def _cut_frames(
-    source: Path, stream: BinaryIO, framing: Framing, begin: int, folder: Path, size: int
+    source: Path, stream: BinaryIO, framing: Framing, begin: int, *, folder: Path, size: int
 ) -> Iterator[Chunk]:
     number = 0  # frames before `begin` are not counted again: the offset tells them apart
     at = begin

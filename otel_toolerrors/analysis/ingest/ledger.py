@@ -41,7 +41,9 @@ class Ledger:
     """The marks of all files that were read, kept in the table ``sources``."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        rows = connection.execute('SELECT path, head_length, head, "offset", tail, size, framing FROM sources').fetchall()
+        rows = connection.execute(
+            'SELECT path, head_length, head, "offset", tail, size, framing FROM sources'
+        ).fetchall()
         self._marks: dict[tuple[int, str], list[Mark]] = {}
         for row in rows:
             self._keep(Mark(*row))

@@ -8,11 +8,17 @@ import duckdb
 
 from otel_toolerrors.analysis.schema import SPAN_EVENTS_TABLE, SPANS_TABLE, literal
 
-_TABLES = {
-    "spans": ("batch", SPANS_TABLE, "parent_span_id"),
-    "span_events": ("loose_events", SPAN_EVENTS_TABLE, "position"),
+_TABLES = (("batch", SPANS_TABLE, "parent_span_id"), ("loose_events", SPAN_EVENTS_TABLE, "position"))
+"""Where the rows of each kind of file go, what columns they have, and by which column the kind is known."""
+
+_EXPORTS = {
+    "spans": "SELECT s.*, {day}, {service} FROM (SELECT *, start_ns AS ns FROM spans) s",
+    "span_events": """
+        SELECT e.*, {day}, {service}
+        FROM (SELECT *, ts_ns AS ns FROM span_events) e LEFT JOIN spans s USING (trace_id, span_id)""",
 }
-_DAY = "strftime(make_timestamp({ns} // 1000), '%Y-%m-%d')"
+_DAY = "strftime(make_timestamp(ns // 1000), '%Y-%m-%d') AS day"
+_SERVICE = """coalesce(s."service.name", 'unknown') AS service"""
 
 
 class NotOursError(Exception):
@@ -23,7 +29,7 @@ def select_parquet(connection: duckdb.DuckDBPyConnection, path: str | Path) -> t
     """Tell which temporary table the rows of a Parquet file belong to, and render their query."""
     reader = f"read_parquet({literal(str(path))}, hive_partitioning = false)"
     found = {row[0] for row in connection.execute(f"DESCRIBE FROM {reader}").fetchall()}
-    for table, columns, telltale in _TABLES.values():
+    for table, columns, telltale in _TABLES:
         if {"trace_id", "span_id", telltale} <= found:
             # A file of an earlier version may lack columns; one of a later version may have more.
             known = ", ".join(column.quoted for column in columns if column.name in found)
@@ -34,14 +40,7 @@ def select_parquet(connection: duckdb.DuckDBPyConnection, path: str | Path) -> t
 def export(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     """Write all spans and events to ``folder`` as Parquet, in ``day=…/service=…`` folders."""
     folder.mkdir(parents=True, exist_ok=True)
-    queries = {
-        "spans": f"SELECT *, {_DAY.format(ns='start_ns')} AS day, coalesce(\"service.name\", 'unknown') AS service FROM spans",
-        "span_events": f"""
-            SELECT e.*, {_DAY.format(ns="coalesce(e.ts_ns, 0)")} AS day, coalesce(s."service.name", 'unknown') AS service
-            FROM span_events e LEFT JOIN spans s USING (trace_id, span_id)""",
-    }
-    for name, query in queries.items():
-        connection.execute(
-            f"COPY ({query}) TO {literal(str(folder / name))} "
-            "(FORMAT parquet, COMPRESSION zstd, PARTITION_BY (day, service))"
-        )
+    for name, query in _EXPORTS.items():
+        rows = f"SELECT * EXCLUDE (ns) FROM ({query.format(day=_DAY, service=_SERVICE)})"
+        place = literal(str(folder / name))
+        connection.execute(f"COPY ({rows}) TO {place} (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (day, service))")

@@ -24,12 +24,12 @@ def to_json_line(path: Path, message: bytes) -> bytes:
         NotOtlpError: the bytes are none.
         TraceSourceError: the decoder is not installed.
     """
-    try:
-        from google.protobuf.json_format import MessageToDict
-        from google.protobuf.message import DecodeError
-        from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
-        from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
-        from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
+    try:  # not needed by those whose files are JSON
+        from google.protobuf.json_format import MessageToDict  # noqa: PLC0415
+        from google.protobuf.message import DecodeError  # noqa: PLC0415
+        from opentelemetry.proto.logs.v1.logs_pb2 import LogsData  # noqa: PLC0415
+        from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData  # noqa: PLC0415
+        from opentelemetry.proto.trace.v1.trace_pb2 import TracesData  # noqa: PLC0415
     except ImportError as error:
         advice = f"{path}: holds OTLP protobuf; to read it, `pip install opentelemetry-proto`, or export JSON."
         raise TraceSourceError(advice) from error

@@ -41,7 +41,9 @@ def open_stream(path: Path) -> BinaryIO:
         return cast("BinaryIO", _Inflating(path, lambda: zlib.decompressobj(_GZIP_WINDOW), zlib.error))
     if magic.startswith(ZSTD):
         zstandard = import_zstandard(path)
-        return cast("BinaryIO", _Inflating(path, lambda: zstandard.ZstdDecompressor().decompressobj(), zstandard.ZstdError))
+        return cast(
+            "BinaryIO", _Inflating(path, lambda: zstandard.ZstdDecompressor().decompressobj(), zstandard.ZstdError)
+        )
     return path.open("rb")
 
 

@@ -41,7 +41,9 @@ def test_openinference(open_traces):
         ("openinference", "weather", "ok", None, True),
         ("openinference", "broken", "surfaced", None, True),
     ] == traces.sql(CALL).fetchall()
-    assert [("TimeoutError", "read timed out after 5 s: Rome")] == traces.sql("SELECT code, message FROM faults").fetchall()
+    assert [("TimeoutError", "read timed out after 5 s: Rome")] == traces.sql(
+        "SELECT code, message FROM faults"
+    ).fetchall()
 
 
 @pytest.mark.parametrize("name", BY_HAND)
@@ -57,7 +59,10 @@ def test_an_enriched_span_is_our_call(load):
     """Where a framework made the span and the layer added to it, it is one call, and ours."""
     values = BY_HAND["langsmith"] | call_record(outcome="recovered", attempts=2)
     traces = load(
-        line(span(1, values, name="execute_tool search"), span(2, attempt_record(category="transient"), parent=1, name="attempt search"))
+        line(
+            span(1, values, name="execute_tool search"),
+            span(2, attempt_record(category="transient"), parent=1, name="attempt search"),
+        )
     )
     assert [("toolerrors", "search", "recovered", None, True)] == traces.sql(CALL).fetchall()
 
@@ -66,7 +71,9 @@ def test_the_same_error_with_other_numbers_has_one_fingerprint(load):
     """Numbers and ids do not tell two errors apart."""
     spans = [
         span(n, BY_HAND["genai"], name="execute_tool weather", start=n, status={"code": 2, "message": message})
-        for n, message in enumerate(["timeout after 5 s (req 1a2b3c4d5e)", "timeout after 7 s (req 99ff99ff99)", "no such city"])
+        for n, message in enumerate(
+            ["timeout after 5 s (req 1a2b3c4d5e)", "timeout after 7 s (req 99ff99ff99)", "no such city"]
+        )
     ]
     traces = load(line(*spans))
     assert [(2, 3)] == traces.sql("SELECT count(DISTINCT fingerprint), count(*) FROM faults").fetchall()
@@ -74,7 +81,9 @@ def test_the_same_error_with_other_numbers_has_one_fingerprint(load):
 
 def test_other_spans_are_kept(load):
     """A span that tells of no tool call is in the table, with all its attributes."""
-    traces = load(line(span(1, {"db.system": "sqlite", "rows": 5, "tags": ["a", "b"]}, events=[event("note", {"x": 1})])))
+    traces = load(
+        line(span(1, {"db.system": "sqlite", "rows": 5, "tags": ["a", "b"]}, events=[event("note", {"x": 1})]))
+    )
     assert [("sqlite", "5", '{"values":[{"stringValue":"a"},{"stringValue":"b"}]}')] == traces.sql(
         "SELECT attributes['db.system'], attributes['rows'], attributes['tags'] FROM spans"
     ).fetchall()

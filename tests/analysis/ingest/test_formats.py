@@ -1,5 +1,6 @@
 """Every framing and compression gives the same rows as plain lines."""
 
+import base64
 import gzip
 import json
 import struct
@@ -35,8 +36,6 @@ def protobuf(*spans: dict) -> bytes:
 
 
 def _base64_ids(node):
-    import base64
-
     if isinstance(node, list):
         return [_base64_ids(item) for item in node]
     if not isinstance(node, dict):
@@ -145,4 +144,6 @@ def test_protobuf_of_logs_gives_their_events(load):
     record.time_unix_nano, record.event_name = 5, "toolerrors.run.stopped"
     record.trace_id, record.span_id = b"a" * 16, b"b" * 8
     traces = load(prefixed(data.SerializeToString()), name="logs.pb")
-    assert [("toolerrors.run.stopped", "log", 5)] == traces.sql("SELECT name, signal, ts_ns FROM span_events").fetchall()
+    assert [("toolerrors.run.stopped", "log", 5)] == traces.sql(
+        "SELECT name, signal, ts_ns FROM span_events"
+    ).fetchall()

@@ -124,7 +124,11 @@ def test_of_two_copies_the_one_that_ended_last_is_kept(order, place, read):
     folder, database = place
     partial = line(span(1, {"state": "open"}, duration=0, events=[event(fault(message="early"))]))
     complete = line(span(1, {"state": "done"}, duration=2, events=[event(fault()), event(fault(attempt=2))]))
-    parts = {"partial first": [partial, complete], "complete first": [complete, partial], "together": [partial + complete]}
+    parts = {
+        "partial first": [partial, complete],
+        "complete first": [complete, partial],
+        "together": [partial + complete],
+    }
     for number, part in enumerate(parts[order]):
         (folder / f"{number}.jsonl").write_bytes(part)
         read()

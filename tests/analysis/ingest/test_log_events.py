@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from otel_toolerrors.vocabulary import to_attributes
+
 from .otlp_lines import START, attributes, call_record, event, fault, hex_id, line, span
 
 CALL = span(2, call_record(), name="execute_tool search", trace=1)
@@ -11,8 +13,6 @@ CALL = span(2, call_record(), name="execute_tool search", trace=1)
 
 def log_line(*records: tuple[object, int], named: bool = True) -> bytes:
     """Write vocabulary events as log records of the call's span, each at nanoseconds after the epoch."""
-    from otel_toolerrors.vocabulary import to_attributes
-
     rows = [
         {
             "timeUnixNano": str(START + at),

@@ -87,7 +87,7 @@ def test_reads_what_is_sound_and_tells_what_is_not(name, load):
     traces = load(content)
     found = traces.sql("SELECT span_id FROM spans ORDER BY ALL").fetchall()
     assert [f"{number + 1:016x}" for number in spans] == [row[0] for row in found]
-    rows = traces.sql("SELECT path, line, \"offset\", reason, head FROM quarantine ORDER BY line").fetchall()
+    rows = traces.sql('SELECT path, line, "offset", reason, head FROM quarantine ORDER BY line').fetchall()
     assert len(reasons) == len(rows), rows
     for reason, row in zip(reasons, rows, strict=True):
         assert reason in row[3]
@@ -105,7 +105,9 @@ def test_names_line_and_offset(load):
 def test_keeps_the_siblings_of_a_bad_span(load):
     """One bad span costs that span, not its request."""
     traces = load(line(span(1), span(2, endTimeUnixNano="late"), span(3)))
-    assert [("0000000000000002",), ("0000000000000004",)] == traces.sql("SELECT span_id FROM spans ORDER BY 1").fetchall()
+    assert [("0000000000000002",), ("0000000000000004",)] == traces.sql(
+        "SELECT span_id FROM spans ORDER BY 1"
+    ).fetchall()
     ((reason,),) = traces.sql("SELECT reason FROM quarantine").fetchall()
     assert "endTimeUnixNano 'late'" in reason
 
@@ -119,7 +121,7 @@ def test_an_event_attribute_that_is_no_scalar_is_kept_as_json(load):
     ]}  # fmt: skip
     traces = load(line(span(1, events=[odd])))
     ((code, attempt, extra),) = traces.sql(
-        "SELECT \"toolerrors.code\", \"toolerrors.attempt\", attributes['extra'] FROM span_events"
+        'SELECT "toolerrors.code", "toolerrors.attempt", attributes[\'extra\'] FROM span_events'
     ).fetchall()
     assert {"values": [{"stringValue": "a"}]} == json.loads(code)
     assert attempt is None
@@ -131,4 +133,6 @@ def test_an_event_attribute_that_is_no_scalar_is_kept_as_json(load):
 def test_a_file_of_another_kind_is_one_row(load):
     """Something that is no trace file at all is told once, not line by line."""
     traces = load(b"\x7fELF\0\0\0\n" * 5_000)
-    assert [(1, "neither JSON, OTLP protobuf nor Parquet")] == traces.sql("SELECT line, reason FROM quarantine").fetchall()
+    assert [(1, "neither JSON, OTLP protobuf nor Parquet")] == traces.sql(
+        "SELECT line, reason FROM quarantine"
+    ).fetchall()

@@ -67,9 +67,7 @@ class Fake:
         return 404, {}
 
     def between(self, begin: float, end: float) -> list[str]:
-        return [
-            trace for trace, row in self.traces.items() if begin <= int(row["startTimeUnixNano"]) / SECOND < end
-        ]
+        return [trace for trace, row in self.traces.items() if begin <= int(row["startTimeUnixNano"]) / SECOND < end]
 
 
 @contextmanager
@@ -142,7 +140,7 @@ def test_more_traces_at_once_than_an_answer_holds_is_an_error(tmp_path):
 
 def test_no_server_there_is_an_error_with_the_address(tmp_path):
     """A refused connection names the address."""
-    with pytest.raises(TraceSourceError, match="http://127.0.0.1:9"):
+    with pytest.raises(TraceSourceError, match=r"http://127\.0\.0\.1:9"):
         pull("http://127.0.0.1:9", tmp_path, since=BEGIN, until=BEGIN + HOUR)
 
 

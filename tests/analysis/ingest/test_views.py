@@ -58,28 +58,29 @@ def traces(load):
         calls=10,
     )  # fmt: skip
     stopped = RunStopped(tool="write", reason="permission", category="permission", code="http.403")
+    failed = attempt_record(category="transient", error_type="timeout.read")
+    recovered = call_record(index=1, outcome="recovered", attempts=2)
+    ended_badly = call_record(run_id="run-2", tool="write", outcome="surfaced", category="transient")
+    told = [event(record) for record in (refused, surfaced, moved, stopped)]
+    delayed = [event(fault(), at=2.2), event(retry, at=2.3)]
     return load(
         line(
             span(1, run_record(), name="invoke_agent triage", duration=10),
             span(2, call_record(), parent=1, name="execute_tool search", start=1),
-            span(
-                3, call_record(index=1, outcome="recovered", attempts=2), parent=1, name="execute_tool search", start=2,
-                events=[event(fault(), at=2.2), event(retry, at=2.3)],
-            ),
-            span(4, attempt_record(category="transient", error_type="timeout.read"), parent=3, name="attempt search", start=2),
+            span(3, recovered, parent=1, name="execute_tool search", start=2, events=delayed),
+            span(4, failed, parent=3, name="attempt search", start=2),
             span(5, attempt_record(attempt=2), parent=3, name="attempt search", start=3),
-            span(
-                6, call_record(run_id="run-2", tool="write", outcome="surfaced", category="transient"), trace=2, parent=9,
-                name="execute_tool write", start=5, events=[event(refused), event(surfaced), event(moved), event(stopped)],
-            ),
-            span(7, attempt_record(tool="write", category="transient"), trace=2, parent=6, name="attempt write", start=5),
+            span(6, ended_badly, trace=2, parent=9, name="execute_tool write", start=5, events=told),
+            span(7, failed | {"gen_ai.tool.name": "write"}, trace=2, parent=6, name="attempt write", start=5),
         )
-    )  # fmt: skip
+    )
 
 
 def test_calls_are_seconds_and_fields(traces):
     """A call's row has the record's fields by name, and its times in seconds."""
-    rows = traces.sql('SELECT tool, outcome, attempts, start, "end", duration, service, service_name FROM calls ORDER BY start')
+    rows = traces.sql(
+        'SELECT tool, outcome, attempts, start, "end", duration, service, service_name FROM calls ORDER BY start'
+    )
     assert [
         ("search", "ok", 1, 1790000001.0, 1790000002.0, 1.0, "search-api", "triage"),
         ("search", "recovered", 2, 1790000002.0, 1790000003.0, 1.0, "search-api", "triage"),
@@ -89,7 +90,9 @@ def test_calls_are_seconds_and_fields(traces):
 
 def test_attempts_are_complete(traces):
     """A call that worked at once left no attempt span, and has an attempt all the same."""
-    rows = traces.sql("SELECT tool, attempt, category, run_id, recorded FROM attempts ORDER BY start, attempt").fetchall()
+    rows = traces.sql(
+        "SELECT tool, attempt, category, run_id, recorded FROM attempts ORDER BY start, attempt"
+    ).fetchall()
     assert [
         ("search", 1, None, "run-1", False),
         ("search", 1, "transient", "run-1", True),

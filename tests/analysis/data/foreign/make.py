@@ -49,7 +49,7 @@ def pydantic_ai(provider: TracerProvider, version: int) -> None:
         try:
             agent.run_sync("what is the weather?")
         except TimeoutError:
-            print(f"{function.__name__} failed, as it should")
+            print(f"{function.__name__} failed, as it should")  # noqa: T201
 
 
 def langchain(provider: TracerProvider) -> None:
@@ -59,7 +59,7 @@ def langchain(provider: TracerProvider) -> None:
         try:
             tool(function).invoke({"city": "Rome"})
         except TimeoutError:
-            print(f"{function.__name__} failed, as it should")
+            print(f"{function.__name__} failed, as it should")  # noqa: T201
 
 
 def record(name: str, work: Callable[[TracerProvider], None]) -> None:
