@@ -13,6 +13,7 @@ from .reading import attribute
 CONTROL_FLOW: dict[str, str] = {
     "concurrent.futures._base.CancelledError": "a future that was cancelled (an Exception by type)",
     "langgraph.GraphBubbleUp": "interrupts, commands to the parent graph, handover",
+    "mcp.UrlElicitationRequiredError": "somebody must visit a page first",
     "pydantic_ai.ModelRetry": "the tool asks the model to try again",
     "pydantic_ai.ToolFailed": "the tool reports a failure to the model",
     "pydantic_ai.CallDeferred": "the call is carried out elsewhere",

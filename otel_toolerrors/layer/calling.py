@@ -41,7 +41,7 @@ class Calling:
         self.call_id = call_id
         self.index = index
         declared = tool.declared if tool is not None else Declaration()
-        self.rules: ToolRules = layer.rules_for(name, declared, run.source)
+        self.rules: ToolRules = layer.rules_for(name, declared, run.source, alone=run.alone)
 
         def target() -> str:
             return safe_digest(layer.secret, name, arguments)

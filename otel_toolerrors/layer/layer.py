@@ -8,6 +8,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from dataclasses import replace
 from pathlib import Path
 from random import Random, SystemRandom
 from typing import Any, TypeVar, overload
@@ -106,7 +107,7 @@ class RecoveryLayer:
         self.secret = secrets.token_bytes(32)
         self._on_event = on_event
         self._on_packet = on_packet
-        self._rules: dict[tuple[str, Declaration, str], ToolRules] = {}
+        self._rules: dict[tuple[str, Declaration, str, bool], ToolRules] = {}
         self._checked: set[frozenset[str]] = set()
         self._choosers: dict[tuple[str, ...], ModelChooser] = {}
 
@@ -219,13 +220,14 @@ class RecoveryLayer:
         return Run(self, agent=agent, source=source, conversation=conversation, run_id=run_id, arm=arm)
 
     def alone(self, *, source: str = "main_agent") -> Run:
-        """Begin a run of one call, for code that knows no runs: it shares the services' breakers, and has no span.
+        """Begin a run of one call, for code that knows no runs. It has no span, and there is nothing that it could stop.
 
         Args:
             source: Who waits for the result, as for `run`.
         """
         run_id, trace = new_run_id(self.random), RunTrace(self.tracing)
-        return Run(self, agent=None, source=source, conversation=None, run_id=run_id, arm="bare", trace=trace)
+        arm = arm_for(run_id, self.policy.surface.held_out)
+        return Run(self, agent=None, source=source, conversation=None, run_id=run_id, arm=arm, trace=trace)
 
     @overload
     def protect(self, function: F, /) -> F: ...
@@ -308,12 +310,14 @@ class RecoveryLayer:
         """Find which of several models is asked now; all runs share the answer."""
         return self._choosers.setdefault(models, ModelChooser(models, self.policy.models))
 
-    def rules_for(self, tool: str, declared: Declaration, source: str) -> ToolRules:
-        """Resolve what the policy allows for a tool called from ``source``."""
-        key = (tool, declared, source)
+    def rules_for(self, tool: str, declared: Declaration, source: str, *, alone: bool = False) -> ToolRules:
+        """Resolve what the policy allows for a tool called from ``source``; a call ``alone`` stops no run."""
+        key = (tool, declared, source, alone)
         found = self._rules.get(key)
         if found is None:
             found = resolve(self.policy, tool, declared, source)
+            if alone:
+                found = replace(found, run=found.run.model_copy(update={"stop_on": frozenset()}))
             if tool in self.tools or len(self._rules) < _REMEMBERED:  # a model may make up any number of names
                 self._rules[key] = found
         return found

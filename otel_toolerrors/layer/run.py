@@ -74,6 +74,7 @@ class Run:
         offered = self._offered()
         layer.check_catalog(offered)
         self._offered_first = ",".join(offered)
+        self.alone = trace is not None
         self.trace = trace or layer.tracing.start_run(agent)
 
     # Calling
