@@ -8,6 +8,8 @@ analysis reads it like any other trace.
     python benchmarks/fleet.py OUT.jsonl [--runs N] [--seed N] [--plant NAME ...]
 """
 
+# ruff: noqa: FBT003 - the planted looks are read as a table
+
 from __future__ import annotations
 
 import argparse
@@ -18,15 +20,23 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from benchmarks.trace_generator import _event as event_json, _span as span_json
 from otel_toolerrors.analysis.replay import Answer, run as run_jobs
 from otel_toolerrors.engine import (
-    Attempt, Call, Climb, Decision, Refresh, ResultCache, RunState, Services, Surroundings, climb
+    Attempt,
+    Call,
+    Climb,
+    Decision,
+    Refresh,
+    ResultCache,
+    RunState,
+    Services,
+    Surroundings,
+    climb,
 )  # fmt: skip
-from otel_toolerrors.faults import Fault, fingerprint
-from otel_toolerrors.policy import Declaration, Policy, SurfacePolicy, ToolRules, resolve
+from otel_toolerrors.faults import Fault, Verdict, fingerprint
+from otel_toolerrors.policy import Declaration, Policy, ToolRules, resolve
 from otel_toolerrors.surface import Catalog, Suggestion, Surfacer, Where, estimate_tokens
-from otel_toolerrors.vocabulary import Arm, AttemptSpan, CallSpan, Event, FaultClassified, RunSpan, to_attributes
+from otel_toolerrors.vocabulary import Arm, AttemptSpan, CallSpan, Event, RunSpan, to_attributes
 
 START = 1_790_000_000.0
 DAY = 86_400.0
@@ -48,6 +58,8 @@ class Look:
     http_status: int | None = None
     retry_after: float | None = None
     side_effects: Any = "unknown"
+    message_says: Any = None
+    """A category that the message names, if it disagrees."""
 
     def fault(self, effects: Any, random: Random) -> Fault:
         """One occurrence of it."""
@@ -56,8 +68,13 @@ class Look:
             category=self.category, code=self.code, passing=self.passing, side_effects=self.side_effects,
             effects=effects, message=message, fingerprint=fingerprint(self.exception_type, self.code, message),
             retry_after=self.retry_after, http_status=self.http_status, exception_type=self.exception_type,
-            signal="status" if self.http_status else "type", strength="strong",
+            signal="status" if self.http_status else "type", strength="strong", verdicts=self._verdicts(),
         )  # fmt: skip
+
+    def _verdicts(self) -> tuple[Verdict, ...]:
+        if self.message_says is None:
+            return ()
+        return (Verdict(signal="message", observed="", category=self.message_says, code="", strength="weak"),)
 
 
 @dataclass(frozen=True)
@@ -72,7 +89,11 @@ class Trouble:
     """Seconds after which the call works; None: never with these arguments."""
     outages: tuple[tuple[float, float], ...] = ()
     """Instead of a share: times, in seconds from the start, in which every attempt fails."""
+    leaks: float = 0.0
+    """Share of the attempts in an outage that work all the same."""
     reactions: tuple[tuple[Reaction, float], ...] = (("go", 1.0),)
+    bare: tuple[tuple[Reaction, float], ...] = ()
+    """What the model does in the arm without context, where that differs."""
     repaired_by: str = ""
     """A call of this tool heals it at once."""
 
@@ -96,6 +117,7 @@ TOOLS = (
     Tool("write_file", "write", 0.03, service="files"),
     Tool("query", seconds=0.3, weight=2, service="db"),
     Tool("create_ticket", "write", 0.5, 0.5, service="tickets"),
+    Tool("archive", weight=0.0, service="archive"),
 )
 
 RESET = Look("transient", "connection.reset", True, "connection reset by peer", "ConnectionResetError")
@@ -141,16 +163,34 @@ class Plant:
     troubles: tuple[Trouble, ...] = ()
     hints: tuple[Suggestion, ...] = ()
     policy: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    """What the fleet needs to show it."""
+    processes: int = 1
+    """Processes that meet it together, each with breakers of its own."""
+    also: tuple[str, ...] = ()
+    """Other kinds of finding that rightly follow from it."""
+    new: bool = False
+    """Whether it came with a new release, after as many runs without it."""
 
 
 FLAKY_404 = Look(
     "not_found", "http.404", False, "404 Not Found: item {n}", "httpx.HTTPStatusError", 404, side_effects="none"
 )
+UNSUPPORTED = Look(
+    "transient", "http.500", True, "500: unsupported feature {n}", "HTTPError", 500, message_says="permanent"
+)
 BROKEN_QUERY = Look("transient", "http.500", True, "500: division by zero in view {n}", "httpx.HTTPStatusError", 500)
 AUTH_DOWN = Look(
     "validation", "auth.backend", False, "the sign-on service did not answer ({n})", "AuthError", side_effects="none"
 )
+LIMITED = Look(
+    "rate_limited", "http.429", True, "429 Too Many Requests", "RateLimitError", 429, 20.0, side_effects="none"
+)
+TIMEOUT = Look("transient", "timeout.read", True, "no answer after {n} ms", "ReadTimeout")
+FORBIDDEN = Look("permission", "http.403", False, "403 Forbidden", "httpx.HTTPStatusError", 403, side_effects="none")
 GONE = Look("not_found", "item.gone", False, "item {n} is gone", "LookupError", side_effects="none")
+
+PATIENT_RUN = {"run": {"stop_on": [], "tool_failures": 50, "corrections_in_a_row": 50, "corrections": 50}}
 
 PLANTS = {
     "should_retry": Plant(
@@ -159,7 +199,7 @@ PLANTS = {
     ),
     "should_not_retry": Plant(
         "misclassified_should_not_retry", "query", (Trouble("query", BROKEN_QUERY, 0.06),),
-        policy={"run": {"stop_on": []}},
+        policy={"run": {"stop_on": []}}, also=("breaker_false_trip",),
     ),
     "stale_hint": Plant(
         "stale_suggestion", "gone.find",
@@ -171,14 +211,95 @@ PLANTS = {
         "stale_suggestion", "gone.search",
         (Trouble("fetch", GONE, 0.08, reactions=(("follow", 0.9), ("go", 0.1)), heals=None),),
         (Suggestion(id="gone.search", text="Search for it.", code="item.gone", tools=("search",)),),
+        also=("injection_overhead", "uncaught_loop"),
     ),
     "overhead": Plant(
         "injection_overhead", "auth.backend",
         (Trouble("search", AUTH_DOWN, outages=((0.2, 0.5),)), Trouble("query", AUTH_DOWN, outages=((0.2, 0.5),))),
         (Suggestion(id="auth.wait", text="The sign-on service is down. " * 8, code="auth.backend"),),
         policy={"surface": {"systemic_operations": 1000}, "run": {"tool_failures": 50, "corrections_in_a_row": 50}},
+        also=("injection_effect",),
     ),
+    "ignored_hint": Plant(
+        "stale_suggestion", "gone.archive",
+        (Trouble("fetch", GONE, 0.2),),
+        (Suggestion(id="gone.archive", text="Look in the archive.", code="item.gone", tools=("archive",)),),
+    ),
+    "signals_disagree": Plant(
+        "misclassified_signals_disagree", "fetch",
+        (Trouble("fetch", UNSUPPORTED, 0.03),),
+        policy=PATIENT_RUN,
+    ),
+    "unknown": Plant(
+        "unknown_cluster", "unknown",
+        (Trouble("fetch", Look("unknown", "unknown", False, "registry desynchronised at {n}", "WidgetError"), 0.04),),
+    ),
+    "helpful_context": Plant(
+        "injection_effect", "",
+        (Trouble("fetch", GONE, 0.3, reactions=(("fix", 1.0),), bare=(("repeat", 0.5), ("fix", 0.5))),),
+        policy={"surface": {"held_out": 0.5}, **PATIENT_RUN}, also=("uncaught_loop", "injection_overhead"),
+    ),
+    "false_trip": Plant(
+        "breaker_false_trip", "web", (Trouble("fetch", replace(BROKEN_QUERY, message="500: bad template {n}"), 0.5),),
+        policy=PATIENT_RUN, options={"every": 10.0},
+    ),
+    "late_trip": Plant(
+        "breaker_late_trip", "search-api", (Trouble("search", UNAVAILABLE, outages=((0.3, 0.45),)),),
+        policy={**PATIENT_RUN, "breaker": {"minimum_calls": 100_000}},
+    ),
+    "flapping": Plant(
+        "breaker_flapping", "search-api", (Trouble("search", UNAVAILABLE, outages=((0.2, 0.8),), leaks=0.3),),
+        policy={**PATIENT_RUN, "breaker": {"minimum_calls": 3, "failure_rate": 0.5, "cooldown": 10.0}},
+        options={"every": 4.0}, also=("breaker_false_trip", "breaker_late_trip", "budget_waste"),
+    ),
+    "retry_storm": Plant(
+        "retry_storm", "search-api", (Trouble("search", UNAVAILABLE, outages=((0.3, 0.6),)),),
+        policy={**PATIENT_RUN, "breaker": {"control": "disabled"}, "retry": {"max_attempts": 6, "base_delay": 0.2}},
+        options={"every": 2.0}, also=("breaker_late_trip", "budget_waste"),
+    ),
+    "ignored_wait": Plant(
+        "retry_after_ignored", "search-api", (Trouble("search", LIMITED, outages=((0.3, 0.5),)),),
+        policy=PATIENT_RUN, options={"every": 5.0}, processes=2, also=("rate_limit_storm", "injection_overhead"),
+    ),
+    "budget_waste": Plant(
+        "budget_waste", "query", (Trouble("query", BROKEN_QUERY, 0.4),),
+        policy={**PATIENT_RUN, "breaker": {"control": "disabled"}, "budget": {"capacity": 40.0, "floor": 0}},
+        also=("misclassified_should_not_retry",),
+    ),
+    "double_write": Plant(
+        "duplicate_write_risk", "create_ticket",
+        (Trouble("create_ticket", TIMEOUT, 0.3, heals=soon(0.5, 1.0), reactions=(("repeat", 1.0),)),),
+        policy=PATIENT_RUN,
+    ),
+    "lost_access": Plant(
+        "permission_drift", "create_ticket", (Trouble("create_ticket", FORBIDDEN, outages=((0.5, 2.0),)),),
+        policy=PATIENT_RUN,
+    ),
+    "loop": Plant(
+        "uncaught_loop", "list_files", (Trouble("list_files", GONE, 0.1, reactions=(("repeat", 1.0),)),),
+        policy=PATIENT_RUN, also=("injection_effect", "injection_overhead"),
+    ),
+    "limit_storm": Plant(
+        "rate_limit_storm", "search-api", (Trouble("search", LIMITED, outages=((0.3, 0.6),)),),
+        policy={"run": {"stop_on": []}}, options={"every": 1.0}, processes=3, also=("retry_after_ignored", "injection_overhead"),
+    ),
+    "new_release": Plant("regression", "fetch", (Trouble("fetch", GONE, 0.2),), new=True),
 }  # fmt: skip
+
+
+def fleets(*plants: Plant, runs: int = 100, seed: int = 0, **options: Any) -> list[Fleet]:
+    """The fleets that show these plants: one, or as many as there are processes and releases."""
+    for plant in plants:
+        options = {**plant.options, **options}
+    made = [
+        Fleet(runs=runs, seed=seed + 1000 * number, plants=plants, instance=f"sim-{number}", **options)
+        for number in range(max((plant.processes for plant in plants), default=1))
+    ]
+    if any(plant.new for plant in plants):
+        old = tuple(plant for plant in plants if not plant.new)
+        before = Fleet(runs=runs, seed=seed + 500, plants=old, began=START - DAY, **options)
+        made = [before, *(replace(fleet, version="1.1.0", spans=[]) for fleet in made)]
+    return made
 
 
 @dataclass
@@ -195,6 +316,7 @@ class Fleet:
     began: float = START
     version: str = "1.0.0"
     service_name: str = "simulated-agent"
+    instance: str = "sim-1"
     ordinary: tuple[Trouble, ...] = ORDINARY
     spans: list[tuple[float, dict[str, Any]]] = field(default_factory=list)
 
@@ -225,7 +347,11 @@ class Fleet:
 
     def write(self, path: Path) -> Path:
         """Write it as JSON lines, one span a line."""
-        resource = {"service.name": self.service_name, "service.version": self.version, "service.instance.id": "sim-1"}
+        resource = {
+            "service.name": self.service_name,
+            "service.version": self.version,
+            "service.instance.id": self.instance,
+        }
         attributes = [{"key": key, "value": {"stringValue": value}} for key, value in resource.items()]
         scope = {"name": "otel_toolerrors", "version": "0.1.0"}
         with path.open("a", encoding="utf-8") as file:
@@ -241,7 +367,8 @@ class Fleet:
     def meets(self, tool: Tool, arguments: str, now: float) -> Fault | None:
         """What an attempt with these arguments meets now."""
         for trouble in self.troubles:
-            if trouble.tool == tool.name and any(start <= now < end for start, end in trouble.outages):
+            down = trouble.tool == tool.name and any(start <= now < end for start, end in trouble.outages)
+            if down and self.random.random() >= trouble.leaks:
                 return trouble.look.fault(tool.effects, self.random)
         if arguments not in self.met:
             self.met[arguments] = self._fate(tool, now)
@@ -309,7 +436,8 @@ class _Run:
         trouble = self.fleet.trouble(call.tool.name, fault.code)
         if trouble is None or len(self.todo) > 3 or self.index > 3 * self.fleet.steps:
             return
-        kinds, weights = zip(*trouble.reactions, strict=True)
+        reactions = trouble.bare if self.arm == "bare" and trouble.bare else trouble.reactions
+        kinds, weights = zip(*reactions, strict=True)
         reaction = self.random.choices(kinds, weights)[0]
         fresh, again = (call.tool.name, self.fleet.hex(16)), (call.tool.name, call.arguments)
         if reaction == "repeat":
@@ -330,10 +458,19 @@ class _Run:
             tools=",".join(self.offered()), policy=self.fleet.policy.digest, catalog="sim",
             stop_reason=stop.reason if stop else None,
         )  # fmt: skip
-        span = span_json(
-            self.trace, self.span, "", "invoke_agent sim", _ns(self.began), _ns(now), to_attributes(record), []
-        )
-        self.fleet.spans.append((now, span))
+        self.export("invoke_agent sim", self.span, "", (self.began, now), record)
+
+    def export(
+        self, name: str, span: str, parent: str, times: tuple[float, float], record: object, *,
+        events: list[dict[str, Any]] | None = None, failed: bool = False,
+    ) -> None:  # fmt: skip
+        """Export a span of the run."""
+        row = {
+            "traceId": self.trace, "spanId": span, "parentSpanId": parent, "name": name, "kind": 1,
+            "startTimeUnixNano": str(_ns(times[0])), "endTimeUnixNano": str(_ns(times[1])),
+            "attributes": attributes_json(record), "events": events or [], "status": {"code": 2} if failed else {},
+        }  # fmt: skip
+        self.fleet.spans.append((times[1], row))
 
 
 class _SimulatedCall:
@@ -372,7 +509,7 @@ class _SimulatedCall:
         return self.run.after(self, decision, now)
 
     def emit(self, event: Event) -> None:
-        self.events.append(event_json(event, _ns(self.now)))
+        self.events.append(event_json(event, self.now))
 
     def _rules(self, name: str) -> ToolRules:
         tool = self.run.fleet.tools[name]
@@ -393,22 +530,33 @@ class _SimulatedCall:
             side_effects=fault.side_effects if fault and not ok else None,
             error_type=fault.code if fault and not ok else None,
         )  # fmt: skip
-        span = span_json(
-            run.trace, self.span, run.span, f"execute_tool {self.tool.name}", _ns(self.start), _ns(self.now),
-            to_attributes(record), self.events, None if ok else "failed",
-        )  # fmt: skip
-        run.fleet.spans.append((self.now, span))
+        name = f"execute_tool {self.tool.name}"
+        run.export(name, self.span, run.span, (self.start, self.now), record, events=self.events, failed=not ok)
 
     def _export_attempt(self, number: int, start: float, end: float, fault: Fault | None) -> None:
         record = AttemptSpan(
             tool=self.tool.name, attempt=number, category=fault.category if fault else None,
             error_type=fault.code if fault else None,
         )  # fmt: skip
-        span = span_json(
-            self.run.trace, self.run.fleet.hex(16), self.span, f"attempt {self.tool.name}", _ns(start), _ns(end),
-            to_attributes(record), [], "failed" if fault else None,
-        )  # fmt: skip
-        self.run.fleet.spans.append((end, span))
+        name = f"attempt {self.tool.name}"
+        run = self.run
+        run.export(name, run.fleet.hex(16), self.span, (start, end), record, failed=fault is not None)
+
+
+_TYPES = {bool: "boolValue", int: "intValue", float: "doubleValue", str: "stringValue"}
+
+
+def attributes_json(record: object) -> list[dict[str, Any]]:
+    """A vocabulary record as OTLP attributes; OTLP JSON writes integers as strings."""
+    return [
+        {"key": key, "value": {_TYPES[type(value)]: str(value) if type(value) is int else value}}
+        for key, value in to_attributes(record).items()
+    ]
+
+
+def event_json(event: Event, at: float) -> dict[str, Any]:
+    """A span event."""
+    return {"timeUnixNano": str(_ns(at)), "name": event.NAME, "attributes": attributes_json(event)}
 
 
 def _ns(seconds: float) -> int:
@@ -419,8 +567,6 @@ def _deep(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     return {**below, **{k: _deep(below.get(k, {}), v) if isinstance(v, dict) else v for k, v in above.items()}}
 
 
-__all__ = ["PLANTS", "Fleet", "FaultClassified", "Plant", "SurfacePolicy", "Trouble"]
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
@@ -428,5 +574,5 @@ if __name__ == "__main__":
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--plant", action="append", choices=PLANTS, default=[])
     options = parser.parse_args()
-    fleet = Fleet(runs=options.runs, seed=options.seed, plants=tuple(PLANTS[name] for name in options.plant))
-    print(f"{len(fleet.simulate().spans):,} spans in {fleet.write(options.out)}")
+    for fleet in fleets(*(PLANTS[name] for name in options.plant), runs=options.runs, seed=options.seed):
+        print(f"{len(fleet.simulate().spans):,} spans in {fleet.write(options.out)}")

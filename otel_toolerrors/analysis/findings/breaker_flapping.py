@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from otel_toolerrors.analysis.patch import Change, Patch
 
 from .finding import Evidence, Finding
-from .query import rows
+from .service_health import Service, services
 
 if TYPE_CHECKING:
     from otel_toolerrors.analysis.traces import Traces
@@ -21,30 +20,22 @@ _OPENINGS = 3
 _SOON = 2.0
 """A closing holds if it lasts longer than this many cooldowns."""
 
-_QUERY = """
-SELECT trace_id, span_id, ts, name, from_state, to_state, cooldown, coalesce(service_name, '') AS fleet
-FROM breaker_moves WHERE breaker = 'service' AND NOT coalesce(shadow, false)
-ORDER BY fleet, name, ts, position"""
-
 
 def look(traces: Traces, options: Options) -> Iterator[Finding]:
-    """Look for breakers that reopened soon after they had closed, several times."""
-    moves: dict[tuple[str, str], list[Any]] = defaultdict(list)
-    for row in rows(traces, _QUERY):
-        moves[row.fleet, row.name].append(row)
-    for (_, service), history in sorted(moves.items()):
-        reopened = list(_reopened(history))
+    """Look for breakers that reopened on a sick service soon after they had closed, several times."""
+    for service in services(traces):
+        reopened = [move for move in _reopened(service) if service.sick(move.ts)]
         if len(reopened) >= _OPENINGS:
-            yield _finding(service, reopened, options)
+            yield _finding(service.name, reopened, options)
 
 
-def _reopened(history: list[Any]) -> Iterator[Any]:
+def _reopened(service: Service) -> Iterator[Any]:
     """Openings from closed that came soon after the breaker had closed."""
     closed = None
-    for move in history:
+    for move in service.moves:
         if move.to_state == "closed":
             closed = move
-        elif move.to_state == "open" and move.from_state == "closed":
+        elif move.from_state == "closed":
             if closed is not None and move.ts - closed.ts <= _SOON * (move.cooldown or 0.0):
                 yield move
             closed = None

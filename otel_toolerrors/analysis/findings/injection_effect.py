@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from otel_toolerrors.analysis.patch import Change, Patch
 from otel_toolerrors.analysis.statistics import Cluster, Difference, clustered_difference
 
-from .finding import Cost, Finding
-from .query import WORKED, rows
+from .finding import Cost, Evidence, Finding
+from .query import WORKED, rows, spans
 from .tested import Tested
 
 if TYPE_CHECKING:
@@ -40,7 +40,10 @@ FROM surfaced s JOIN next_calls n ON n.trace_id = s.trace_id AND n.span_id = s.c
 WHERE s.arm IS NOT NULL AND n.again IS NOT NULL
 GROUP BY s.arm, s.run_id ORDER BY s.arm, s.run_id"""
 
-_TOKENS = "SELECT coalesce(sum(injected_tokens), 0) AS tokens, count(*) AS errors FROM surfaced"
+_TOKENS = """
+SELECT coalesce(sum(injected_tokens), 0) AS tokens, count(*) AS errors,
+  list(concat(trace_id, ':', coalesce(call_span_id, span_id)) ORDER BY injected_tokens DESC, ts, span_id) AS evidence
+FROM surfaced"""
 
 
 def effect(traces: Traces) -> Difference | None:
@@ -51,13 +54,13 @@ def effect(traces: Traces) -> Difference | None:
     return clustered_difference(arms["bare"], arms["context"])
 
 
-def look(traces: Traces, _options: Options) -> Iterator[Finding | Tested]:
+def look(traces: Traces, options: Options) -> Iterator[Finding | Tested]:
     """Say what context does to the share of repeated failures, or that nobody can tell."""
     total = rows(traces, _TOKENS)[0]
     difference = effect(traces)
     if difference is None:
         if total.tokens >= _DEAR:
-            yield _unknown(int(total.tokens), total.errors)
+            yield _unknown(int(total.tokens), total.errors, spans(total.evidence, options.evidence))
         return
     interval = difference.interval
     worse = interval.value > 0
@@ -75,13 +78,14 @@ def look(traces: Traces, _options: Options) -> Iterator[Finding | Tested]:
             ),
             counts={"errors": total.errors},
             cost=Cost(tokens=int(total.tokens) if worse else 0),
+            evidence=spans(total.evidence, options.evidence),
             interval=interval,
             patch=_policy("suggestions", 0, "context made repeated failures more frequent") if worse else None,
         ),
     )
 
 
-def _unknown(tokens: int, errors: int) -> Finding:
+def _unknown(tokens: int, errors: int, evidence: tuple[Evidence, ...]) -> Finding:
     return Finding(
         kind=KIND,
         severity="info",
@@ -92,6 +96,7 @@ def _unknown(tokens: int, errors: int) -> Finding:
         ),
         counts={"errors": errors},
         cost=Cost(tokens=tokens),
+        evidence=evidence,
         patch=_policy("held_out", 0.1, "one run in ten without context tells what context does"),
     )
 

@@ -20,6 +20,8 @@ _FEWEST = 5
 """Repeated or crowding injections that make a finding."""
 _REPEATED = 0.3
 """Share of a hint's injected tokens that may be repeats."""
+_WASTE = 500
+"""Repeated tokens below which it is not worth a word."""
 _MUCH = 2_000
 """Wasted tokens from which it is of medium severity."""
 _CROWDED = 0.02
@@ -64,7 +66,7 @@ def look(traces: Traces, options: Options) -> Iterator[Finding]:
     """Look for hints said again and again, and for injections into windows that are nearly full."""
     total = rows(traces, _TOTAL)[0]
     for group in rows(traces, _REPEATS):
-        if group.again >= _FEWEST and group.wasted > _REPEATED * group.tokens:
+        if group.again >= _FEWEST and group.wasted >= max(_WASTE, _REPEATED * group.tokens):
             yield _repeated(group, total, options)
     crowding = rows(traces, _CROWDING)[0]
     if crowding.times >= _FEWEST:

@@ -6,14 +6,16 @@ the first that worked; where other calls on the service failed or worked at abou
 that time, they narrow the bracket. A replayed attempt outside the bracket has its
 answer from the trace. Inside, it depends on a draw.
 
-Inside a bracket that has an end, any moment is as likely as another. Where nobody saw
-the call recover, the moment comes from the product-limit estimator (Kaplan and Meier
-1958) over the failures of the same service and fingerprint, given that it had lasted
-as long as it was seen failing. Such failures are censored in the estimate too, so the
-model promises nothing from waiting longer than anyone has waited. Each replica draws
-the recoveries within their brackets and the weights of the failures anew (multiple
-imputation; Bayesian bootstrap, Rubin 1981), so that the spread between replicas holds
-the uncertainty of the fit.
+Draws come from the product-limit estimator (Kaplan and Meier 1958) over the failures of
+the same service and fingerprint, given what the bracket says. A failure that nobody
+saw end is censored when it was last seen, so the model promises nothing from waiting
+longer than anyone has waited. One that ended between two moments is placed by the
+others that ended in that time, or, if there are none, by doublings of the time since
+the first failure: outages have no scale of their own. This is repeated until places
+and estimate agree (data augmentation, Tanner and Wong 1987). Calls in one spell of a
+service recover together and count once. Each replica draws the recoveries and the
+weights of the failures anew (Bayesian bootstrap, Rubin 1981), so that the spread
+between replicas holds the uncertainty of the fit.
 """
 
 from __future__ import annotations
@@ -33,6 +35,12 @@ from .recorded import RecordedCall, Recording
 _ENOUGH = 5
 """Brackets that a group needs before it speaks for itself; else the service does, else everything."""
 
+
+_SCALE = 1.0
+"""Seconds below which a bracket is cut evenly, and above which by doublings."""
+
+_ROUNDS = 3
+"""Rounds of placing failures and estimating anew."""
 
 _Group = tuple[str, ...]
 """Failures that one curve is fitted to."""
@@ -63,11 +71,11 @@ class Curve:
     passed: tuple[float, ...]
     """Share that has passed by each of these times."""
 
-    def draw(self, after: float, u: float) -> float:
-        """Draw a recovery later than ``after`` from ``u`` in [0, 1); infinity where nothing that late was seen."""
-        low = self.share(after)
-        place = bisect_right(self.passed, low + u * (1 - low))
-        return self.times[place] if place < len(self.times) else inf
+    def draw(self, after: float, until: float, u: float) -> float | None:
+        """Draw a recovery in ``(after, until]`` from ``u`` in [0, 1); None if the curve knows of none there."""
+        low, high = self.share(after), 1.0 if until == inf else self.share(until)
+        place = bisect_right(self.passed, low + u * (high - low))
+        return self.times[place] if high > low and place < len(self.times) else None
 
     def share(self, seconds: float) -> float:
         """Share that has passed after so many seconds."""
@@ -109,32 +117,40 @@ class Outages:
         """The moment each failing call recovers, in one replica, by span id."""
         if replica not in self._drawn:
             curves = {group: self._curve(group, replica) for group in set(self._groups.values())}
-            self._drawn[replica] = {span: self._recovery(span, replica, curves) for span in self._groups}
+            self._drawn[replica] = {
+                span: self._recovery(self.brackets[span], replica, curves[group])
+                for span, group in self._groups.items()
+            }
         return self._drawn[replica]
 
     def _curve(self, group: _Group, replica: int) -> Curve:
-        spans = [self._lasted(self.brackets[span], replica) for span in self._members[group]]
+        members = self._members[group]
         random = seeded(self._seed, replica, *group)
-        return product_limit(spans, [random.expovariate(1.0) for _ in spans])
+        weights = [random.expovariate(1.0) for _ in members]
+        curve = Curve((), ())
+        for _ in range(_ROUNDS):
+            spans = [self._lasted(bracket, replica, curve) for bracket in members]
+            curve = product_limit(spans, weights)
+        return curve
 
-    def _lasted(self, bracket: Bracket, replica: int) -> tuple[float, bool]:
+    def _lasted(self, bracket: Bracket, replica: int, curve: Curve) -> tuple[float, bool]:
+        """How long a failure lasted, and whether that was its end."""
         if bracket.well == inf:
             return bracket.failed - bracket.onset, False
-        return self._within(bracket, replica) - bracket.onset, True
+        return self._recovery(bracket, replica, curve) - bracket.onset, True
 
-    def _within(self, bracket: Bracket, replica: int) -> float:
-        return bracket.well - self._luck(bracket, replica) * (bracket.well - bracket.failed)
+    def _recovery(self, bracket: Bracket, replica: int, curve: Curve) -> float:
+        luck = seeded(self._seed, replica, bracket.spell).random()  # the same for all calls of a spell
+        shortest, longest = bracket.failed - bracket.onset, bracket.well - bracket.onset
+        lasted = curve.draw(shortest, longest, luck)
+        if lasted is None:
+            lasted = inf if longest == inf else _by_doublings(shortest, longest, luck)
+        return bracket.onset + lasted
 
-    def _recovery(self, span: str, replica: int, curves: dict[_Group, Curve]) -> float:
-        bracket = self.brackets[span]
-        if bracket.well < inf:
-            return self._within(bracket, replica)
-        curve = curves[self._groups[span]]
-        return bracket.onset + curve.draw(bracket.failed - bracket.onset, self._luck(bracket, replica))
 
-    def _luck(self, bracket: Bracket, replica: int) -> float:
-        """The same for all calls of a spell: they recover together."""
-        return seeded(self._seed, replica, bracket.spell).random()
+def _by_doublings(shortest: float, longest: float, u: float) -> float:
+    low, high = shortest + _SCALE, longest + _SCALE
+    return float(low * (high / low) ** u - _SCALE)
 
 
 def _brackets(calls: Iterable[RecordedCall], known: Health) -> dict[str, Bracket]:
@@ -163,16 +179,16 @@ def _rested(call: RecordedCall, known: Health) -> Bracket | None:
     onset, fault = before or (0.0, None)
     if fault is None:
         return None
-    return Bracket(onset, onset, inf, fault, call.span_id)
+    return Bracket(onset, onset, known.answered(call.service, onset), fault, f"{call.service} {onset}")
 
 
 def _narrowed(bracket: Bracket, spell: Spell | None) -> Bracket:
     """Take in what other calls saw of the same spell."""
     if spell is None or bracket.fault.category not in SICK:
         return bracket
-    failed = max(bracket.failed, min(spell.last, bracket.well))
-    well = max(failed, min(bracket.well, spell.well))
-    return replace(bracket, failed=failed, well=well, spell=f"{spell.service} {spell.first}")
+    return replace(
+        bracket, onset=spell.first, failed=spell.last, well=spell.well, spell=f"{spell.service} {spell.first}"
+    )
 
 
 def _groups_of(service: str, fault: Fault) -> tuple[_Group, _Group, _Group]:
@@ -180,15 +196,16 @@ def _groups_of(service: str, fault: Fault) -> tuple[_Group, _Group, _Group]:
     return (service, kind, fault.fingerprint), (service, kind), (kind,)
 
 
-def _members(calls: Iterable[RecordedCall], brackets: dict[str, Bracket]) -> dict[_Group, list[str]]:
-    members: dict[_Group, list[str]] = defaultdict(list)
+def _members(calls: Iterable[RecordedCall], brackets: dict[str, Bracket]) -> dict[_Group, list[Bracket]]:
+    """The failures of each group, those of one spell once."""
+    members: dict[_Group, dict[str, Bracket]] = defaultdict(dict)
     for call in calls:
         if (bracket := brackets.get(call.span_id)) is not None:
             for group in _groups_of(call.service, bracket.fault):
-                members[group].append(call.span_id)
-    return members
+                members[group].setdefault(bracket.spell, bracket)
+    return {group: list(spells.values()) for group, spells in members.items()}
 
 
-def _group(members: dict[_Group, list[str]], service: str, fault: Fault) -> _Group:
+def _group(members: dict[_Group, list[Bracket]], service: str, fault: Fault) -> _Group:
     groups = _groups_of(service, fault)
     return next((group for group in groups if len(members.get(group, ())) >= _ENOUGH), groups[-1])

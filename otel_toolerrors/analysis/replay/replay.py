@@ -8,7 +8,7 @@ trace knows about. All runs of a process share its breakers, budgets and pacing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
@@ -171,6 +171,9 @@ class _Job:
 
     def attempt(self, attempt: Attempt, now: float) -> Answer:
         answer, exact = self._answer(attempt, now)
+        if answer.fault is not None and answer.fault.effects != attempt.effects:
+            # Whether a repeat is safe goes by what the policy declares, as in production.
+            answer = replace(answer, fault=replace(answer.fault, effects=attempt.effects))
         if attempt.timeout is not None and answer.seconds > attempt.timeout:
             answer = Answer(attempt.timeout, _timed_out(attempt))
         self._score.attempt(attempt, answer.fault, now + answer.seconds, exact=exact)
