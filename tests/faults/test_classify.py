@@ -2,6 +2,7 @@ import asyncio
 import concurrent.futures
 import email.utils
 import errno
+import os
 import socket
 import ssl
 import threading
@@ -85,7 +86,7 @@ def test_a_refused_connection_is_refused_through_any_wrapper():
 def test_an_earlier_request_that_may_have_landed_outweighs_a_refused_second_one():
     """A read timeout in the context: a write may have been carried out, although the last attempt sent nothing."""
 
-    class ReadTimeout(Exception):
+    class ReadTimeout(Exception):  # noqa: N818 - as the libraries name it
         pass
 
     refused = ConnectionRefusedError(errno.ECONNREFUSED, "refused")
@@ -217,10 +218,12 @@ def test_a_number_counts_in_its_own_protocol(error, expected):
 
 
 def look_up(prices, sku):
+    """A tool."""
     return prices[sku]
 
 
 def total(answer):
+    """Another."""
     return answer["total"]
 
 
@@ -248,8 +251,6 @@ def test_a_key_from_the_caller_is_missing_and_a_key_in_the_code_is_a_defect():
 
 def test_a_missing_setting_is_a_defect_of_the_environment(monkeypatch):
     """An environment variable is nothing that an argument could mend."""
-    import os
-
     monkeypatch.delenv("NO_SUCH_SETTING", raising=False)
     assert "bug.environment" == classify(raised(lambda: os.environ["NO_SUCH_SETTING"])).code
 
@@ -339,11 +340,15 @@ def test_a_retry_librarys_wrapper_is_opened():
 # ------------------------------------------------------------------ control flow
 
 
-class GraphBubbleUp(Exception):
+class GraphBubbleUp(Exception):  # noqa: N818 - a framework's own name
+    """Stands for the framework's class, which need not be installed."""
+
     __module__ = "langgraph.errors"
 
 
 class GraphInterrupt(GraphBubbleUp):
+    """Derived from it."""
+
     __module__ = "langgraph.errors"
 
 
@@ -351,7 +356,8 @@ class GraphInterrupt(GraphBubbleUp):
     "signal",
     [
         KeyboardInterrupt(), SystemExit(1), GeneratorExit(), asyncio.CancelledError("timed out, please retry"),
-        concurrent.futures.CancelledError(), GraphInterrupt("approve?"), BaseExceptionGroup("all", [TimeoutError(), KeyboardInterrupt()]),
+        concurrent.futures.CancelledError(), GraphInterrupt("approve?"),
+        BaseExceptionGroup("all", [TimeoutError(), KeyboardInterrupt()]),
     ],
 )  # fmt: skip
 def test_control_flow_is_recognised(signal):

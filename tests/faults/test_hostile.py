@@ -9,13 +9,49 @@ from hypothesis import given, settings, strategies as st
 from otel_toolerrors.faults import Fault, classify, classify_result, is_control_flow
 
 CATEGORIES = {
-    "transient", "rate_limited", "validation", "not_found", "permission", "bug", "permanent", "cancelled", "unknown",
-}  # fmt: skip
+    "transient",
+    "rate_limited",
+    "validation",
+    "not_found",
+    "permission",
+    "bug",
+    "permanent",
+    "cancelled",
+    "unknown",
+}
 NAMES = [
-    "status_code", "status", "code", "response", "headers", "body", "errno", "strerror", "reason", "error", "errors", "data",
-    "details", "sqlstate", "last_attempt", "exceptions", "retry_after", "returncode", "smtp_code", "rcvd", "recipients", "phase",
-    "args", "__cause__", "__context__", "__suppress_context__", "__traceback__", "__dict__", "trailing_metadata", "name", "stderr",
-]  # fmt: skip
+    "status_code",
+    "status",
+    "code",
+    "response",
+    "headers",
+    "body",
+    "errno",
+    "strerror",
+    "reason",
+    "error",
+    "errors",
+    "data",
+    "details",
+    "sqlstate",
+    "last_attempt",
+    "exceptions",
+    "retry_after",
+    "returncode",
+    "smtp_code",
+    "rcvd",
+    "recipients",
+    "phase",
+    "args",
+    "name",
+    "stderr",
+    "trailing_metadata",
+    "__cause__",
+    "__context__",
+    "__suppress_context__",
+    "__traceback__",
+    "__dict__",
+]
 
 
 class Unruly:
@@ -29,6 +65,10 @@ class Unruly:
 
 
 class TrickyStr(str):
+    """A text that cannot be lowered or cut."""
+
+    __slots__ = ()
+
     def lower(self):
         raise RuntimeError("no")
 
@@ -37,6 +77,8 @@ class TrickyStr(str):
 
 
 class TrickyInt(int):
+    """A number that cannot be compared."""
+
     def __eq__(self, _):
         raise RuntimeError("no")
 
@@ -44,21 +86,42 @@ class TrickyInt(int):
 
 
 def raising(error):
+    """A property that raises."""
     return property(lambda _: (_ for _ in ()).throw(error))
 
 
 values = st.recursive(
     st.one_of(
-        st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=40), st.binary(max_size=40),
-        st.sampled_from(["503", "rate_limit_exceeded", b"retry-after", "timeout", "-1", "1e999", "CERTIFICATE_VERIFY_FAILED", "40001"]),
-        st.builds(Unruly), st.builds(TrickyStr, st.text(max_size=5)), st.builds(TrickyInt, st.integers()), st.just(MagicMock()),
-        st.builds(lambda: lambda: 1 / 0), st.builds(ConnectionRefusedError, st.integers(), st.text(max_size=5)),
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.floats(),
+        st.text(max_size=40),
+        st.binary(max_size=40),
+        st.sampled_from(
+            [
+                "503",
+                "rate_limit_exceeded",
+                b"retry-after",
+                "timeout",
+                "-1",
+                "1e999",
+                "CERTIFICATE_VERIFY_FAILED",
+                "40001",
+            ]
+        ),
+        st.builds(Unruly),
+        st.builds(TrickyStr, st.text(max_size=5)),
+        st.builds(TrickyInt, st.integers()),
+        st.just(MagicMock()),
+        st.builds(lambda: lambda: 1 / 0),
+        st.builds(ConnectionRefusedError, st.integers(), st.text(max_size=5)),
     ),
     lambda inner: st.one_of(
         st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=12), inner, max_size=4), st.tuples(inner, inner)
     ),
     max_leaves=6,
-)  # fmt: skip
+)
 
 
 @st.composite
@@ -133,6 +196,7 @@ def test_any_value_is_an_error_or_is_none(value):
 
 
 def chain(length):
+    """Nested causes, and the innermost of them."""
     error = innermost = ConnectionResetError(104, "reset")
     for number in range(length):
         outer = RuntimeError(f"level {number}")
@@ -166,11 +230,11 @@ def test_a_thousand_nested_groups_and_a_wide_one():
 def test_a_mock_that_has_every_attribute_says_nothing():
     """A mock's answers are mocks, which are no status, no code and no cause."""
 
-    class Mocked(Exception):
+    class MockedError(Exception):
         def __getattr__(self, _):
             return MagicMock()
 
-    fault = classify(Mocked("x"))
+    fault = classify(MockedError("x"))
 
     assert ("unknown", None, None) == (fault.category, fault.http_status, fault.retry_after)
 
@@ -189,17 +253,29 @@ def test_a_recursive_exception_is_read():
     def deeper(n):
         return deeper(n + 1)
 
-    try:
+    with pytest.raises(RecursionError) as raised:
         deeper(0)
-    except RecursionError as error:
-        assert "bug" == classify(error).category
+
+    assert "bug" == classify(raised.value).category
 
 
 @pytest.mark.parametrize(
     "text",
-    ["a" * 1_000_000, "token=" * 170_000, "aB3" * 340_000, "eyJ" * 330_000, "http://" * 150_000, "'" * 1_000_000, "/a" * 500_000,
-     "-----BEGIN PRIVATE KEY-----" * 40_000, "password is " * 80_000, "Traceback " * 100_000, "1 " * 500_000, "timed out " * 100_000],
-)  # fmt: skip
+    [
+        "a" * 1_000_000,
+        "token=" * 170_000,
+        "aB3" * 340_000,
+        "eyJ" * 330_000,
+        "http://" * 150_000,
+        "'" * 1_000_000,
+        "/a" * 500_000,
+        "-----BEGIN PRIVATE KEY-----" * 40_000,
+        "password is " * 80_000,
+        "Traceback " * 100_000,
+        "1 " * 500_000,
+        "timed out " * 100_000,
+    ],
+)
 def test_a_megabyte_of_text_costs_little(text):
     """The time does not grow with the text: only a window of it is looked at."""
     classify(Exception("warm up"))

@@ -46,12 +46,36 @@ def test_an_error_that_comes_back_as_a_value(value, category, code):
 @pytest.mark.parametrize(
     "value",
     [
-        None, False, True, 0, 503, "", [], {}, (), b"Error", "How to fix 'connection timed out'", {"error": None, "data": 1}, {"error": ""},
-        {"errors": [], "data": {}}, {"error": 0.02, "estimate": 4}, {"status": "ok", "error_count": 3}, {"id": 503, "title": "Permission denied"},
-        ["12:00 ERROR 503", "recovered"], (1, "x"), (None, None), {"status": "open"}, [{"status": 503}], {"isError": False, "content": []},
-        SimpleNamespace(status_code=200, headers={}), "Errors happen", '{"id": 1}', "[1, 2", {"success": True, "message": "not found in cache"},
+        None,
+        False,
+        True,
+        0,
+        503,
+        "",
+        [],
+        {},
+        (),
+        b"Error",
+        "How to fix 'connection timed out'",
+        {"error": None, "data": 1},
+        {"error": ""},
+        {"errors": [], "data": {}},
+        {"error": 0.02, "estimate": 4},
+        {"status": "ok", "error_count": 3},
+        {"id": 503, "title": "Permission denied"},
+        ["12:00 ERROR 503", "recovered"],
+        (1, "x"),
+        (None, None),
+        {"status": "open"},
+        [{"status": 503}],
+        {"isError": False, "content": []},
+        SimpleNamespace(status_code=200, headers={}),
+        "Errors happen",
+        '{"id": 1}',
+        "[1, 2",
+        {"success": True, "message": "not found in cache"},
     ],
-)  # fmt: skip
+)
 def test_what_only_speaks_of_errors_is_none(value):
     """Logs, documents, tickets and empty error fields are results."""
     assert classify_result(value) is None

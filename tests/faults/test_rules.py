@@ -6,6 +6,7 @@ from otel_toolerrors.faults.rule_checks import check_rules
 
 
 def write(tmp_path, text):
+    """A file of rules."""
     path = tmp_path / "rules.toml"
     path.write_text(text)
     return path
@@ -15,7 +16,8 @@ def test_a_rule_of_the_users_decides_before_ours(tmp_path):
     """It wins over every signal, and the fault says so."""
     path = write(
         tmp_path,
-        '[[rule]]\ncode = "ledger.closed"\ncategory = "permanent"\npassing = false\nmessage = \'period \\d+ is closed\'\n'
+        '[[rule]]\ncode = "ledger.closed"\ncategory = "permanent"\npassing = false\n'
+        "message = 'period \\d+ is closed'\n"
         '[[rule]]\ncode = "crm.busy"\ncategory = "transient"\npassing = true\nside_effects = "none"\nstatus = [409]\n',
     )
     rules = RuleSet((*load_rules(path), *default_rules()))
@@ -32,7 +34,7 @@ def test_a_rule_of_the_users_decides_before_ours(tmp_path):
 def test_rules_may_be_given_as_python_and_name_a_class_as_it_is_written():
     """A class name with capitals is matched as it is, one in words as it is read aloud."""
 
-    class LedgerFrozen(Exception):
+    class LedgerFrozen(Exception):  # noqa: N818 - a tool author's own name
         pass
 
     exact = Rule(code="ledger.frozen", category="permanent", passing=False, types=("LedgerFrozen",))
@@ -47,7 +49,10 @@ HEAD = '[[rule]]\ncode = "a.b"\ncategory = "transient"\npassing = true\n'
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ('[[rule]]\ncode = "a"\ncategory = "tranisent"\npassing = true\nstatus = [409]\n', r"rules\.toml: rule 1 \(a\): unknown category 'tranisent'"),
+        (
+            '[[rule]]\ncode = "a"\ncategory = "tranisent"\npassing = true\nstatus = [409]\n',
+            r"rules\.toml: rule 1 \(a\): unknown category 'tranisent'",
+        ),
         ('[[rule]]\ncode = "A B"\ncategory = "bug"\npassing = true\nstatus = [409]\n', "dotted lower-case words"),
         ('[[rule]]\ncategory = "bug"\npassing = true\n', "rule 1.*code"),
         (HEAD, "matches nothing"),
@@ -65,7 +70,7 @@ HEAD = '[[rule]]\ncode = "a.b"\ncategory = "transient"\npassing = true\n'
         (HEAD + 'names = ["time*"]\n' + HEAD + 'names = ["timeout read"]\n', r"rule 2.*never matches.*rule 1"),
         ("[[rule]\n", r"rules\.toml"),
     ],
-)  # fmt: skip
+)
 def test_a_rule_that_cannot_work_is_refused_with_its_place(tmp_path, text, complaint):
     """The file, the rule and what is wrong are named."""
     with pytest.raises(RuleError, match=complaint):
@@ -88,9 +93,13 @@ def test_our_own_rules_can_work():
 def test_a_pattern_is_tried_wherever_it_could_match():
     """The letters that decide whether a pattern is tried begin a word of everything that it matches."""
     texts = {
-        "rate[- ]?limit exceeded": "the Rate-limit exceeded", r"\btimed[ -]?out\b": "it timed out", "^busy\\b": "BUSY now",
-        r"\b(?:is|are) overloaded\b": "it is overloaded", "(?:has|had) gone": "it had gone", "colou?r": "color",
-    }  # fmt: skip
+        "rate[- ]?limit exceeded": "the Rate-limit exceeded",
+        r"\btimed[ -]?out\b": "it timed out",
+        "^busy\\b": "BUSY now",
+        r"\b(?:is|are) overloaded\b": "it is overloaded",
+        "(?:has|had) gone": "it had gone",
+        "colou?r": "color",
+    }
     for pattern, text in texts.items():
         check_pattern(pattern)
         assert compiled(pattern).search(text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from _loopback import answering, closed_url, silent
-
 from registry import EITHER, scenario
 
 # ----------------------------------------------------------------- validators

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from _loopback import HOST, closed_port, listening, silent
-
 from registry import EITHER, scenario
 
 

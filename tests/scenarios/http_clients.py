@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from _loopback import HOST, answering, closed_port, closed_url, hanging_up, silent
-
 from registry import EITHER, scenario
-
 
 # ------------------------------------------------------------------- niquests
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from _loopback import HOST, closed_port, closed_url, hanging_up, line_server, listening, silent
-
 from registry import EITHER, scenario
 
 
@@ -994,7 +993,7 @@ def trio_closed():
     import trio
 
     async def main():
-        sender, receiver = trio.open_memory_channel(1)
+        sender, _receiver = trio.open_memory_channel(1)
         sender.close()
         await sender.send(1)
 

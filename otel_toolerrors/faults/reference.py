@@ -1,0 +1,39 @@
+"""The rules as pages of the documentation: written from the table, so that they cannot differ from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .rule_checks import NUMBERS, TEXTS
+from .rules import Rule, default_rules
+
+_SHOWN = 6  # spellings of one kind
+
+
+def rules_table(rules: Sequence[Rule] | None = None) -> str:
+    """One row a rule: what it means and what matches it, as Markdown."""
+    rows = ["| code | category | passing | matches | source |", "|---|---|---|---|---|"]
+    for rule in default_rules() if rules is None else rules:
+        mark = " (vague)" if rule.vague else ""
+        passing = "yes" if rule.passing else "no"
+        rows.append(f"| `{rule.code}`{mark} | {rule.category} | {passing} | {_matches(rule)} | {rule.source} |")
+    return "\n".join(rows)
+
+
+def side_effects_table(rules: Sequence[Rule] | None = None) -> str:
+    """One row a rule: what is known about a write after it, and why, as Markdown."""
+    rows = ["| code | side effects of a write | why |", "|---|---|---|"]
+    rows += [f"| `{r.code}` | {r.side_effects} | {r.why} |" for r in (default_rules() if rules is None else rules)]
+    return "\n".join(rows)
+
+
+def _matches(rule: Rule) -> str:
+    parts = []
+    for kind in (*NUMBERS, *TEXTS):
+        keys = getattr(rule, kind)
+        if keys:
+            shown = ", ".join(f"`{str(key).replace('|', chr(92) + '|')}`" for key in keys[:_SHOWN])
+            parts.append(f"{kind} {shown}" + (f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""))
+    if rule.if_status:
+        parts.append(f"only with status {', '.join(map(str, rule.if_status))}")
+    return "; ".join(parts)
