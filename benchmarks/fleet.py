@@ -281,7 +281,8 @@ PLANTS = {
     ),
     "limit_storm": Plant(
         "rate_limit_storm", "search-api", (Trouble("search", LIMITED, outages=((0.3, 0.6),)),),
-        policy={"run": {"stop_on": []}}, options={"every": 1.0}, processes=3, also=("retry_after_ignored", "injection_overhead"),
+        policy={"run": {"stop_on": []}}, options={"every": 1.0}, processes=3,
+        also=("retry_after_ignored", "injection_overhead"),
     ),
     "new_release": Plant("regression", "fetch", (Trouble("fetch", GONE, 0.2),), new=True),
 }  # fmt: skip
