@@ -56,6 +56,7 @@ api: $(VENV)/.dev  ## Write the snapshot of the public names anew
 docs-reference: $(VENV)/.dev  ## Write the generated pages anew: vocabulary, policy keys, envelope schema
 	@$(BIN)/python -m otel_toolerrors.vocabulary.reference > docs/telemetry.md
 	@$(BIN)/python -m otel_toolerrors.policy.reference > docs/policy.md
+	@$(BIN)/python -m otel_toolerrors.faults.reference > docs/classification.md
 	@$(BIN)/python -c 'import json; from otel_toolerrors import Envelope; print(json.dumps(Envelope.model_json_schema(), indent=2))' > docs/envelope.schema.json
 
 bench: $(VENV)/.dev  ## Benchmarks: ratios against a named baseline of the same run

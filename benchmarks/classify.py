@@ -256,9 +256,7 @@ def main() -> None:
     built = sum(record["constructed"] for record in measured)
     print(f"{len(measured)} scenarios ({built} constructed), {skipped} skipped")
     print("µs: CPU time, median of the scenarios without a cause\n")
-    print(
-        "| classifier | category | false retry | missed retry | unsafe write retry | side effects | wrongly none | Retry-After | µs |"
-    )
+    print(f"| classifier | {' | '.join(COLUMNS)} | µs |")
     print("|---" * (len(COLUMNS) + 2) + "|")
     for name in CLASSIFIERS:
         if any(name in record["answers"] for record in measured):

@@ -1,13 +1,25 @@
-"""The rules as pages of the documentation: written from the table, so that they cannot differ from it."""
+"""The reference page of the rules: ``python -m otel_toolerrors.faults.reference > docs/classification.md``.
+
+Its tables are written from the rules, so that they cannot differ from them.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from importlib import resources
 
 from .rule_checks import NUMBERS, TEXTS
 from .rules import Rule, default_rules
 
+_RULES = "## Rules\n\nIn order: of the rows that a signal matches, the first is its verdict.\n\n"
 _SHOWN = 6  # spellings of one kind
+
+
+def page() -> str:
+    """The whole page."""
+    prose = resources.files(__package__).joinpath("reference.md").read_text("utf-8")
+    return f"{prose}{_RULES}{rules_table()}\n\n## Side effects\n\n{side_effects_table()}\n"
 
 
 def rules_table(rules: Sequence[Rule] | None = None) -> str:
@@ -37,3 +49,7 @@ def _matches(rule: Rule) -> str:
     if rule.if_status:
         parts.append(f"only with status {', '.join(map(str, rule.if_status))}")
     return "; ".join(parts)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
