@@ -7,6 +7,7 @@ any size. Every function here answers with a plain value or None.
 from __future__ import annotations
 
 import asyncio
+import enum
 import re
 from typing import Any
 
@@ -62,7 +63,7 @@ def word(value: object) -> str | None:
     if kind is not str:
         if issubclass(kind, bytes):
             return word(bytes(value[:100]).decode("latin-1"))  # type: ignore[index]
-        name = attribute(value, "name") if "_member_map_" in attribute_names(kind) else None
+        name = attribute(value, "name") if issubclass(kind, enum.Enum) else None
         if type(name) is not str:
             return word(str.__str__(value)) if issubclass(kind, str) else None
         return name
@@ -86,6 +87,8 @@ def whole_number(value: object) -> int | None:
 
 def http_status(value: object) -> int | None:
     """A number from 100 to 599, given as int, enum, ``"503"`` or ``"404 Not Found"``."""
+    if value is None:
+        return None
     number = whole_number(value)
     if number is None:
         said = word(value) if issubclass(type(value), (str, bytes)) else None

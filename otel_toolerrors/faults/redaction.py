@@ -34,6 +34,10 @@ _SCHEME: Final = re.compile(
     r"\b((?:bearer|basic|digest|negotiate|apikey|token|aws4-hmac-sha256)\s{1,4})(?=[^\s]{0,200}[\d=+/_\-])[A-Za-z0-9._~+/\-]{8,4000}={0,2}",
     re.IGNORECASE,
 )
+_SCHEMES: Final = ("bearer", "basic", "digest", "negotiate", "apikey", "token", "hmac")
+_NAMES: Final = ("key", "token", "secret", "pass", "pwd", "cred", "authori", "signature", "jwt", "string")
+"""What a text must contain for a scheme, or a named value, to be in it."""
+
 _SIGNED: Final = re.compile(r"\beyJ[A-Za-z0-9_\-]{8,4000}(?:\.[A-Za-z0-9_\-]{4,8000}){1,4}")
 _COOKIE: Final = re.compile(r"\b((?:set-)?cookie[\"']?\s{0,4}[:=]\s{0,4})[^\r\n'\"}]{4,4000}", re.IGNORECASE)
 
@@ -95,11 +99,14 @@ def _without_secrets(text: str) -> str:
         text = _WEBHOOK.sub(rf"\1{MARK}", text)
     if "ookie" in text:
         text = _COOKIE.sub(rf"\1{MARK}", text)
-    text = _SCHEME.sub(rf"\1{MARK}", text)
+    lower = text.lower()
+    if any(scheme in lower for scheme in _SCHEMES):
+        text = _SCHEME.sub(rf"\1{MARK}", text)
     if "eyJ" in text:
         text = _SIGNED.sub(MARK, text)
-    text = _FLAG.sub(rf"\1{MARK}", text)
-    text = _ASSIGNED.sub(_assignment, text)
+    if any(name in lower for name in _NAMES):
+        text = _FLAG.sub(rf"\1{MARK}", text)
+        text = _ASSIGNED.sub(_assignment, text)
     return _RUN.sub(_run, text)
 
 

@@ -72,6 +72,7 @@ class RuleSet:
         self._numbers: dict[str, dict[int | str, Rule]] = {kind: self._index(kind) for kind in NUMBERS}
         self._patterns = [(pattern, rule) for rule in self.rules for pattern in rule.message]
         self._always: list[int] = []
+        self._words: dict[str, tuple[int, ...]] = {}
         self._triggered: dict[str, list[tuple[str, int]]] = {}
         for number, (pattern, rule) in enumerate(self._patterns):
             starts = triggers(pattern) if rule.ours else ()  # the user's may match within a word
@@ -86,10 +87,18 @@ class RuleSet:
         """The message patterns that a lower-case text may match, in order."""
         found = {*self._always}
         for word in _LOWER_WORDS.findall(text):
-            for letters, number in self._triggered.get(word[:2], ()):
-                if word.startswith(letters):
-                    found.add(number)
+            found.update(self._begun_by(word))
         return [self._patterns[number] for number in sorted(found)]
+
+    def _begun_by(self, word: str) -> tuple[int, ...]:
+        """The patterns that the word may be the beginning of."""
+        known = self._words.get(word)
+        if known is None:
+            known = tuple(number for start, number in self._triggered.get(word[:2], ()) if word.startswith(start))
+            if len(self._words) >= _CACHE_LIMIT:
+                self._words.clear()
+            self._words[word] = known
+        return known
 
     def number(self, kind: str, value: int) -> Rule | None:
         """The rule for an HTTP status, an exit status, …; for its class, as ``5xx``, if the number has none."""

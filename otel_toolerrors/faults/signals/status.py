@@ -32,7 +32,7 @@ def read_status(evidence: Evidence) -> int | None:
     """The status on the exception itself, or on its response; 1xx never ends a request."""
     attrs = evidence.attrs
     for name in STATUS_NAMES:
-        if (status := _status(attrs.get(name))) is not None:
+        if (value := attrs.get(name)) is not None and (status := _status(value)) is not None:
             return status
     for response in evidence.responses():
         if isinstance(response, dict):
