@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 TRACKED = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
 MODULES = [name for name in TRACKED if re.fullmatch(r"otel_toolerrors/.*\.py", name)]
-PAGES = [name for name in TRACKED if name.endswith(".md")]
+PAGES = [name for name in TRACKED if name.endswith(".md") and not name.startswith("otel_toolerrors/")]
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -21,7 +21,7 @@ def test_module_stays_small(module):
 @pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page):
     """A relative link on a page names a file of this repository."""
-    text = (ROOT / page).read_text()
+    text = re.sub(r"`+[^`]*`+", "", (ROOT / page).read_text())  # code may look like a link
     targets = [
         target
         for target in re.findall(r"\]\(([^)#\s]+)", text)
