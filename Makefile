@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install $(if $(CI),--quiet) --constraint constraints.txt
 
 # The rooms that run inside an agent: every branch of them counts.
-CORE   := vocabulary faults policy engine surface layer telemetry
+CORE   := vocabulary faults policy engine models surface layer telemetry
 comma  := ,
 space  := $(subst ,, )
 INCLUDE := $(subst $(space),$(comma),$(foreach room,$(CORE),otel_toolerrors/$(room)/* otel_toolerrors/$(room).py))

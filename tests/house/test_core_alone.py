@@ -43,7 +43,9 @@ def test_no_extra_is_there(python):
     assert not names & {"duckdb", "httpx", "opentelemetry-sdk", "rich", "typer"}
 
 
-@pytest.mark.parametrize("room", ["vocabulary", "faults", "policy", "engine", "surface", "layer", "telemetry"])
+@pytest.mark.parametrize(
+    "room", ["vocabulary", "faults", "policy", "engine", "models", "surface", "layer", "telemetry"]
+)
 def test_every_module_of_the_room_imports(python, room):
     """A room of the core imports to its last module without any extra."""
     code = f"""

@@ -3,14 +3,13 @@ import sys
 import grimp
 import pytest
 
-CORE = ["vocabulary", "faults", "policy", "engine", "surface", "layer", "telemetry"]
-
 # What a room may import besides the standard library and the rooms below it.
 ALLOWED = {
     "vocabulary": set(),
     "faults": set(),
     "policy": {"pydantic"},
     "engine": set(),
+    "models": set(),
     "surface": {"pydantic"},
     "layer": {"opentelemetry", "pydantic"},
     "telemetry": {"opentelemetry"},
@@ -23,7 +22,7 @@ def graph():
     return grimp.build_graph("otel_toolerrors", include_external_packages=True, cache_dir=None)
 
 
-@pytest.mark.parametrize("room", CORE)
+@pytest.mark.parametrize("room", ALLOWED)
 def test_room_imports_its_allowance_only(graph, room):
     """A room of the core depends on nothing that is not named here, not even inside a function."""
     module = f"otel_toolerrors.{room}"
