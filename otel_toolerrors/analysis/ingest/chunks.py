@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from .framing import Framing, read_frames, sniff
 from .ledger import Mark
@@ -43,9 +43,9 @@ class Rejected:
     head: str
 
     @classmethod
-    def at(cls, source: Path, line: int, offset: int, reason: str, content: bytes | str) -> Rejected:
+    def at(cls, source: Path, line: int, offset: int, reason: str, content: bytes | bytearray | str) -> Rejected:
         """Describe what was rejected, with the start of its content as printable text."""
-        text = content[:_HEAD].decode("utf-8", "replace") if isinstance(content, bytes) else content[:_HEAD]
+        text = content[:_HEAD] if isinstance(content, str) else content[:_HEAD].decode("utf-8", "replace")
         printable = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
         return cls(str(source), line, offset, reason, printable)
 
@@ -135,11 +135,11 @@ class _Part:
         self.size = 0
         self.chunk = Chunk(source, Path(self._file.name), begin, framing=framing)
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: bytes | bytearray | memoryview) -> None:
         self._file.write(data)
         self.size += len(data)
 
-    def reject(self, line: int, offset: int, reason: str, content: bytes) -> None:
+    def reject(self, line: int, offset: int, reason: str, content: bytes | bytearray) -> None:
         self.chunk.rejected.append(Rejected.at(self.chunk.source, line, offset, reason, content))
 
     def close(self, resume: int, *, last: bool = False) -> Chunk:
@@ -154,29 +154,32 @@ class _Part:
 
 def _cut_lines(source: Path, stream: BinaryIO, begin: int, *, folder: Path, size: int) -> Iterator[Chunk]:
     part = _Part(source, folder, begin)
-    at, rest, damage = begin, b"", ""
+    at, rest, damage = begin, bytearray(), ""
+    buffer = bytearray(_BLOCK)
+    block = memoryview(buffer)
     while True:
         try:
-            block = stream.read(_BLOCK)
+            length = cast("io.RawIOBase", stream).readinto(block)
         except DamagedStreamError as error:
             damage = str(error)
             break
-        if not block:
+        if not length:
             break
-        cut = block.rfind(b"\n") + 1
+        cut = buffer.rfind(b"\n", 0, length) + 1
         if cut:
-            part.write(rest + block[:cut])
-            at, rest = at + len(rest) + cut, block[cut:]
+            part.write(rest)
+            part.write(block[:cut])
+            at, rest = at + len(rest) + cut, bytearray(block[cut:length])
             if part.size >= size:
                 yield part.close(at)
                 part = _Part(source, folder, at)
             continue
-        rest += block
+        rest += block[:length]
         if len(rest) > LONGEST_LINE:
-            length = len(rest) + _skip_line(stream)
-            part.reject(line_at(source, at), at, f"a line of {length:,} bytes; {LONGEST_LINE:,} is the limit", rest)
-            yield part.close(at + length)
-            at, rest = at + length, b""
+            skipped = len(rest) + _skip_line(stream)
+            part.reject(line_at(source, at), at, f"a line of {skipped:,} bytes; {LONGEST_LINE:,} is the limit", rest)
+            yield part.close(at + skipped)
+            at, rest = at + skipped, bytearray()
             part = _Part(source, folder, at)
     if _is_json(rest):  # a last line that only lacks its end
         part.write(rest + b"\n")
@@ -196,7 +199,7 @@ def _skip_line(stream: BinaryIO) -> int:
     return skipped
 
 
-def _is_json(text: bytes) -> bool:
+def _is_json(text: bytes | bytearray) -> bool:
     try:
         json.loads(text)
     except (ValueError, RecursionError):

@@ -82,16 +82,17 @@ class _Inflating(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def read(self, size: int = -1) -> bytes:
-        """Read up to ``size`` bytes, all for -1; damage is reported when nothing else is left."""
-        while (size < 0 or len(self._ready) < size) and self._inflate():
+    def readinto(self, target: Any) -> int:
+        """Fill ``target``; damage is reported when nothing else is left."""
+        size = len(target)
+        while len(self._ready) < size and self._inflate():
             pass
         if self._reason and not self._ready:
             raise DamagedStreamError(f"the compressed file is damaged or cut short: {self._reason}")
-        end = len(self._ready) if size < 0 else size
-        found = bytes(self._ready[:end])
-        del self._ready[:end]
-        return found
+        found = self._ready[:size]
+        del self._ready[:size]
+        target[: len(found)] = found
+        return len(found)
 
     def _inflate(self) -> bool:
         """Decompress a little more; False at the end and after damage."""
