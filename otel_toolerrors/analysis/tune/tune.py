@@ -80,10 +80,12 @@ def _supported(check: Check, proposed: list[Change]) -> tuple[list[tuple[Change,
             gains[change.path] = gain
         else:
             kept.remove(change)
-            refused.append(Refusal(change, f"the held-out runs do not support it (loss {-gain.mean:+.2f})"))
+            refused.append(
+                Refusal(change, f"the held-out runs do not support it: it saves {gain.mean:.2f} of loss there")
+            )
     if kept and not (whole := check.gain(kept)).supported:
         refused += [
-            Refusal(change, f"together they save nothing on held-out runs ({-whole.mean:+.2f})") for change in kept
+            Refusal(change, f"together, the changes save {whole.mean:.2f} of loss on held-out runs") for change in kept
         ]
         kept = []
     return [(change, gains[change.path]) for change in kept], tuple(refused)

@@ -70,7 +70,7 @@ class Tuned:
             Change(path, value) for path, value in leaves(self.base.model_dump(exclude_unset=True)) if path not in tuned
         ]
         notes = [comment(f"Not changed: {_dotted(one.change)}: {one.why}") for one in self.refused]
-        return "\n\n".join([comment(self.headline()), *notes, render([*kept, *self.changes])])
+        return "\n\n".join([comment(self.headline()), *notes, render([*kept, *self.changes])]).rstrip() + "\n"
 
     def write(self, path: str | Path) -> Path:
         """Write the policy file, and give its path. An existing file is not overwritten.

@@ -1,0 +1,130 @@
+"""The charts of a report and of the notebooks, drawn without a browser."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from otel_toolerrors.analysis.tune import Candidate
+
+from .summary import Summary
+
+if TYPE_CHECKING:
+    import altair as alt
+
+OUTCOMES = {
+    "ok": "#b9c3cc",
+    "recovered": "#2a9d8f",
+    "degraded": "#e9c46a",
+    "surfaced": "#f4a261",
+    "denied": "#8d80ad",
+    "cancelled": "#6c757d",
+    "stopped": "#d1495b",
+}
+"""Colours of outcomes, told apart also with a red-green weakness."""
+
+_WIDTH = 640
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A chart as two images, one for light and one for dark pages."""
+
+    title: str
+    light: str
+    """A ``data:`` address. As an image, not as markup: nothing in it can run."""
+    dark: str
+
+
+def outcomes_over_time(summary: Summary) -> alt.Chart:
+    """Calls by outcome over time."""
+    import altair as alt  # noqa: PLC0415 - an extra
+
+    chart: alt.Chart = (
+        alt.Chart(alt.InlineData(values=summary.over_time), title="Calls over time, by outcome")
+        .mark_bar()
+        .encode(
+            x=alt.X("time:T", title=None),
+            y=alt.Y("calls:Q", title="calls", stack=True),
+            color=_by_outcome(alt),
+        )
+        .properties(width=_WIDTH, height=180)
+    )
+    return chart
+
+
+def failures_by_tool(summary: Summary) -> alt.Chart:
+    """Calls that did not work at once, by tool."""
+    import altair as alt  # noqa: PLC0415 - an extra
+
+    chart: alt.Chart = (
+        alt.Chart(alt.InlineData(values=summary.by_tool), title="Calls that did not work at once, by tool")
+        .mark_bar()
+        .encode(
+            y=alt.Y("tool:N", title=None, sort="-x"),
+            x=alt.X("calls:Q", title="calls", stack=True),
+            color=_by_outcome(alt),
+        )
+        .properties(width=_WIDTH)
+    )
+    return chart
+
+
+def tuning_front(front: Sequence[Candidate]) -> alt.LayerChart:
+    """Failed calls against added latency, for the candidates that nothing beats."""
+    import altair as alt  # noqa: PLC0415 - an extra
+
+    points = [
+        {
+            "failed": one.measures.failed + one.measures.cut_off,
+            "latency": one.measures.added_latency,
+            "wasted": one.measures.wasted_attempts,
+            "policy": "in force" if not one.changes else f"{len(one.changes)} changes",
+        }
+        for one in front
+    ]
+    base = alt.Chart(alt.InlineData(values=points), title="Policies that no other beats, on held-out runs").encode(
+        x=alt.X("latency:Q", title="seconds of added latency", scale=alt.Scale(zero=False)),
+        y=alt.Y("failed:Q", title="failed and cut-off calls", scale=alt.Scale(zero=False)),
+    )
+    dots = base.mark_circle(size=110, color=OUTCOMES["recovered"]).encode(
+        size=alt.Size("wasted:Q", title="wasted attempts")
+    )
+    chart: alt.LayerChart = (dots + base.mark_text(dx=10, align="left").encode(text="policy:N")).properties(
+        width=_WIDTH, height=260
+    )
+    return chart
+
+
+def picture(chart: alt.Chart | alt.LayerChart) -> Picture:
+    """Draw a chart for light and dark pages."""
+    import vl_convert  # noqa: PLC0415 - an extra
+
+    specification = chart.to_dict()
+    images = {theme: vl_convert.vegalite_to_svg(specification, config=_THEMES[theme]) for theme in _THEMES}
+    light, dark = (f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}" for svg in images.values())
+    title = specification.get("title", "")
+    return Picture(title if isinstance(title, str) else "", light, dark)
+
+
+def _by_outcome(alt: Any) -> Any:
+    scale = alt.Scale(domain=list(OUTCOMES), range=list(OUTCOMES.values()))
+    return alt.Color("outcome:N", title=None, scale=scale, legend=alt.Legend(orient="bottom"))
+
+
+def _theme(text: str, line: str) -> dict[str, Any]:
+    axis = {"labelColor": text, "titleColor": text, "gridColor": line, "domainColor": line, "tickColor": line}
+    return {
+        "background": "transparent",
+        "font": "system-ui, sans-serif",
+        "view": {"stroke": "transparent"},
+        "axis": axis,
+        "legend": {"labelColor": text, "titleColor": text},
+        "title": {"color": text, "anchor": "start"},
+        "text": {"color": text},
+    }
+
+
+_THEMES = {"light": _theme("#333a41", "#dfe3e7"), "dark": _theme("#d5dae0", "#3a424b")}
