@@ -27,7 +27,7 @@ def recovering(agent: Agent[Any], run: Run) -> Agent[Any]:
 
 
 def guarded(tool: FunctionTool, run: Run) -> FunctionTool:
-    """Give a copy of the tool that recovers. Its own ``failure_error_function`` is not used: errors come to us whole."""
+    """Give a copy of the tool that recovers. Its ``failure_error_function`` is not used: errors come to us whole."""
     bare = copy.copy(tool)
     # Private, but fields of the dataclass; without them the SDK turns every error into one sentence before we see it.
     bare._failure_error_function, bare._use_default_failure_error_function = None, False  # noqa: SLF001

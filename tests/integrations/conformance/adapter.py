@@ -12,9 +12,13 @@ from tests.integrations.conformance.stage import Seen, Stage
 
 FRAMEWORKS = {
     "raw": ("anthropic", "openai"),
+    "anthropic_runner": ("anthropic",),
     "langchain": ("langchain", "langgraph"),
     "pydantic_ai": ("pydantic_ai",),
     "openai_agents": ("agents",),
+    "mcp": ("mcp",),
+    "fastmcp": ("fastmcp",),
+    "functions": (),
 }
 """Module of adapters: what must be installed for it."""
 

@@ -1,0 +1,158 @@
+"""MCP: a client whose calls recover, and a guard for the tools of a server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, Final, TypeVar, cast
+
+from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
+from mcp_types import URL_ELICITATION_REQUIRED, CallToolResult, TextContent, ToolAnnotations
+from opentelemetry.propagate import inject
+
+from otel_toolerrors.layer import RecoveryLayer, Run
+from otel_toolerrors.layer.tools import InBand
+from otel_toolerrors.policy import Declaration
+from otel_toolerrors.surface import Outcome
+from otel_toolerrors.vocabulary import Effects
+
+from ._through import Called, Form, reported
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+ENVELOPE: Final = "toolerrors/envelope"
+"""Key of the envelope in a result's ``_meta``."""
+
+_STRICTER: Final[tuple[Effects, ...]] = ("read", "idempotent", "write", "destructive")
+
+
+class RecoveringClient:
+    """An MCP client whose tool calls recover, for one run.
+
+    `call_tool` always gives a result: also for JSON-RPC errors, timeouts and a closed connection, which raise in the
+    client itself. A server that asks its user to visit a page first (URL elicitation) still raises.
+
+    Args:
+        run: Decides.
+        client: An ``mcp.Client`` or ``mcp.ClientSession``.
+        trusted: Whether the server's annotations are believed. If not, they only tighten what code and policy
+            declare: a server that calls its tool read-only does not make it so.
+    """
+
+    def __init__(self, run: Run, client: Any, *, trusted: bool = False) -> None:
+        self._run = run
+        self._client = client
+        self._trusted = trusted
+        self._annotations: dict[str, ToolAnnotations] = {}
+
+    async def list_tools(self, **options: Any) -> Any:
+        """List the server's tools, without those that the run has given up; their annotations count from now on."""
+        listed = await self._client.list_tools(**options)
+        self._annotations |= {tool.name: tool.annotations for tool in listed.tools if tool.annotations is not None}
+        left = [tool for tool in listed.tools if tool.name not in self._run.degraded]
+        return listed.model_copy(update={"tools": left})
+
+    async def call_tool(
+        self, name: str, arguments: Mapping[str, Any] | None = None, *, call_id: str | None = None, **options: Any
+    ) -> CallToolResult:
+        """Call a tool. The trace's context travels in ``_meta``; ``options`` are the client's own."""
+        known = self._run.layer.tools.get(name)
+        declared = _declared(known.declared if known else None, self._annotations.get(name), trusted=self._trusted)
+
+        async def request() -> CallToolResult:
+            meta = dict(options.get("meta") or {})
+            inject(meta)
+            try:
+                result = await self._client.call_tool(name, dict(arguments or {}), **{**options, "meta": meta or None})
+            except MCPError as error:
+                if error.code == URL_ELICITATION_REQUIRED:
+                    raise UrlElicitationRequiredError.from_error(error.error) from error
+                raise
+            return cast("CallToolResult", result)
+
+        called = Called(
+            run=self._run, form=_FORM, tool=name, arguments=arguments or {}, call_id=call_id, declared=declared
+        )
+        return await called.athrough(request)
+
+
+def guard(
+    layer: RecoveryLayer,
+    *,
+    name: str | None = None,
+    effects: Effects = "write",
+    in_band: InBand = False,
+    **declared: Any,
+) -> Callable[[F], F]:
+    """Guard a tool of an MCP server; put it below ``@server.tool()``.
+
+    The tool becomes async and keeps its signature. What fails in the end is a result with ``isError``: a readable
+    text, and the envelope in ``structuredContent`` and ``_meta``. A server does not own the run, so a guard stops
+    none.
+
+    Args:
+        layer: Decides.
+        name: The function's own name if None.
+        effects: As for `RecoveryLayer.tool`.
+        in_band: As for `RecoveryLayer.tool`.
+        declared: More of what `RecoveryLayer.tool` takes: ``service``, ``fallback``, ``credential``, ``cache_ttl``.
+    """  # fmt: skip
+
+    def register(function: F) -> F:
+        known_as = name or function.__name__
+        layer.tool(name=known_as, effects=effects, in_band=in_band, **declared)(function)
+
+        @wraps(function)
+        async def guarded(**arguments: Any) -> Any:
+            outcome = await layer.alone().acall(known_as, arguments)
+            return outcome.value if outcome.ok and outcome.note is None else _render(outcome, None)
+
+        return cast("F", guarded)
+
+    return register
+
+
+def _declared(own: Declaration | None, hints: ToolAnnotations | None, *, trusted: bool) -> Declaration | None:
+    """Take the annotations into account. The policy file has the last word, as always."""
+    hinted = _hinted(hints)
+    if hinted is None:
+        return own
+    if own is None:
+        return Declaration(effects=hinted if trusted else max(hinted, "write", key=_STRICTER.index))
+    if trusted:
+        return own
+    return Declaration(**{**_fields(own), "effects": max(own.effects, hinted, key=_STRICTER.index)})
+
+
+def _fields(declaration: Declaration) -> dict[str, Any]:
+    return {name: getattr(declaration, name) for name in Declaration.__slots__}
+
+
+def _hinted(hints: ToolAnnotations | None) -> Effects | None:
+    if hints is None:
+        return None
+    if hints.read_only_hint:
+        return "read"
+    if hints.idempotent_hint:
+        return "idempotent"
+    return "destructive" if hints.destructive_hint else "write"
+
+
+def _render(outcome: Outcome, _: str | None) -> CallToolResult:
+    content: list[Any] = [TextContent(type="text", text=outcome.text)]
+    if outcome.envelope is None:
+        return CallToolResult(content=content, is_error=outcome.is_error)
+    envelope = outcome.envelope.model_dump(mode="json")
+    result = CallToolResult(content=content, structured_content=envelope, is_error=outcome.is_error)
+    result.meta = {ENVELOPE: envelope}
+    return result
+
+
+def _plain(result: CallToolResult) -> Any:
+    if result.is_error:
+        return reported(result.content, result.structured_content)
+    texts = [block.text for block in result.content if isinstance(block, TextContent)]
+    return "\n".join(texts) if len(texts) == len(result.content) else result
+
+
+_FORM: Form[CallToolResult] = Form(_render, _plain)
