@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import weakref
 
 from .reading import attribute
 
@@ -35,7 +36,7 @@ _NAMES = frozenset((name.split(".")[0], name.rpartition(".")[2]) for name in CON
 _ANYWHERE = frozenset({"CancelledError", "FutureCancelledError"})
 _GROUP_LIMIT = 1_000
 
-_known: dict[type, bool] = {}
+_known: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary()
 
 
 def is_control_flow(exc: BaseException) -> bool:
@@ -44,8 +45,6 @@ def is_control_flow(exc: BaseException) -> bool:
     known = _known.get(kind)
     if known is None:
         known = _is_control_flow_type(kind)
-        if len(_known) >= 4_096:  # classes made on the fly must not pile up
-            _known.clear()
         _known[kind] = known
     return known or (issubclass(kind, BaseExceptionGroup) and _group_carries_one(exc))
 

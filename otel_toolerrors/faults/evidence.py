@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -61,7 +62,6 @@ _ROLES: Final = {
 }
 _READ: Final = frozenset(_ROLES)
 
-_PROFILE_LIMIT = 4_096
 
 # Which words in a class's names say whose numbers it carries.
 _PROTOCOLS = {
@@ -108,7 +108,7 @@ class Profile(NamedTuple):
     """Whether the class is a builtin or a bare Exception subclass without a name of its own."""
 
 
-_profiles: dict[type, Profile] = {}
+_profiles: weakref.WeakKeyDictionary[type, Profile] = weakref.WeakKeyDictionary()  # classes may be made on the fly
 
 
 def profile(kind: type) -> Profile:
@@ -131,8 +131,6 @@ def profile(kind: type) -> Profile:
         kind, (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
     )
     found = Profile(_qualified(kind), names, readable, words, speaks, located, kind.__module__ == "builtins")
-    if len(_profiles) >= _PROFILE_LIMIT:
-        _profiles.clear()
     _profiles[kind] = found
     return found
 
