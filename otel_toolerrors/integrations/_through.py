@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from otel_toolerrors.layer import Run
 from otel_toolerrors.layer.tools import InBand
+from otel_toolerrors.layer.watch import Watched
 from otel_toolerrors.policy import Declaration
 from otel_toolerrors.surface import Outcome
 
@@ -39,7 +40,7 @@ class Called(Generic[R]):
         """Make the call with recovery. In observe mode it is made once, and nothing about it changes."""
         if self.run.policy.mode == "observe":
             with self.run.watch(self.tool, self.arguments, call_id=self.call_id) as seen:
-                return seen.returned(handler())
+                return self._looked_at(handler(), seen)
         last: list[R] = []
 
         def attempt(**_: Any) -> Any:
@@ -53,7 +54,7 @@ class Called(Generic[R]):
         """Do what `through` does in the current task."""
         if self.run.policy.mode == "observe":
             with self.run.watch(self.tool, self.arguments, call_id=self.call_id) as seen:
-                return seen.returned(await handler())
+                return self._looked_at(await handler(), seen)
         last: list[R] = []
 
         async def attempt(**_: Any) -> Any:
@@ -64,9 +65,17 @@ class Called(Generic[R]):
         return self._result(outcome, last)
 
     def _how(self) -> dict[str, Any]:
+        return {"call_id": self.call_id, "declared": self.declared, "in_band": self._in_band()}
+
+    def _in_band(self) -> InBand:
         known = self.run.layer.tools.get(self.tool)
-        own: InBand = known.in_band if known is not None else False
-        return {"call_id": self.call_id, "declared": self.declared, "in_band": _or_reported(own)}
+        return _or_reported(known.in_band if known is not None else False)
+
+    def _looked_at(self, result: R, seen: Watched) -> R:
+        plain, in_band = self.form.plain(result), self._in_band()
+        if in_band is True or (callable(in_band) and in_band(plain)):
+            seen.returned(plain)
+        return result
 
     def _result(self, outcome: Outcome, last: list[R]) -> R:
         """What the tool itself returned is passed on as it is; all else is rendered."""

@@ -8,7 +8,6 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from dataclasses import replace
 from pathlib import Path
 from random import Random, SystemRandom
 from typing import Any, TypeVar, overload
@@ -220,7 +219,7 @@ class RecoveryLayer:
         return Run(self, agent=agent, source=source, conversation=conversation, run_id=run_id, arm=arm)
 
     def alone(self, *, source: str = "main_agent") -> Run:
-        """Begin a run of one call, for code that knows no runs. It has no span, and there is nothing that it could stop.
+        """Begin a run of one call, for code that knows no runs: it has no span, and nothing that it could stop.
 
         Args:
             source: Who waits for the result, as for `run`.

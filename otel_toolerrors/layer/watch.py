@@ -40,6 +40,11 @@ class Watched:
         self._reported = classify_result(value, effects=self._calling.rules.effects, rules=self._rules)
         return value
 
+    def raised(self, error: BaseException) -> None:
+        """Take note of an exception that somebody handles before it comes out."""
+        if not is_control_flow(error):
+            self._reported = classify(error, effects=self._calling.rules.effects, rules=self._rules)
+
     def outcome(self, value: Any = None, error: Exception | None = None) -> Outcome:
         """Give what happened as an outcome; ``error`` stands on it as it was raised."""
         calling = self._calling

@@ -1,9 +1,11 @@
 import importlib.util
+from pathlib import Path
 
 import pytest
 
 from tests.integrations.conformance.adapter import FRAMEWORKS, adapters_of, play
 from tests.integrations.conformance.scenarios import SCENARIOS
+from tests.integrations.conformance.table import PAGE, RELEASES, render
 
 
 def _cases():
@@ -23,3 +25,16 @@ def _cases():
 def test_adapter_conforms(adapter, scenario):
     """Every adapter does in every scenario what all of them do, with the framework at its current release."""
     play(adapter, scenario)
+
+
+def test_table_is_up_to_date():
+    """The documentation's table is what the suite says it is."""
+    modules = [module for modules in FRAMEWORKS.values() for module in modules]
+    missing = [module for module in modules if importlib.util.find_spec(module) is None]
+    if missing:
+        pytest.skip(f"the table needs every framework; missing: {', '.join(missing)}")
+
+    expected = render().partition(RELEASES)[0]  # a newer release alone makes no page stale
+
+    written = Path(PAGE).read_text(encoding="utf-8").partition(RELEASES)[0]
+    assert expected == written, "stale: python -m tests.integrations.conformance"
