@@ -60,6 +60,7 @@ def select_spans(requests: str) -> str:
 
     A level that is missing altogether is an error: the names may be spelled otherwise.
     """
+    bad_ids = "length(span.traceId) IS DISTINCT FROM 32 OR length(span.spanId) IS DISTINCT FROM 16"
     stranger = " AND ".join(f"{name} IS NULL" for name in _REQUEST)
     return f"""
 WITH resources AS (SELECT unnest(resourceSpans) AS r FROM {requests} WHERE {_refuse(stranger)}),
@@ -75,10 +76,9 @@ scopes AS (
 flat AS (
   SELECT * EXCLUDE (s), s.scope.name AS scope, unnest(s.spans) AS span FROM scopes WHERE {_refuse("s.spans IS NULL")}
 ),
-keyed AS (SELECT *, {_unzip("span.attributes")} FROM flat)
+keyed AS (SELECT *, {_unzip("span.attributes")} FROM flat WHERE {_refuse(bad_ids)})
 SELECT
-  CASE WHEN length(span.traceId) = 32 AND length(span.spanId) = 16 THEN lower(span.traceId)
-    ELSE error('a span without valid ids') END AS trace_id,
+  lower(span.traceId) AS trace_id,
   lower(span.spanId) AS span_id, nullif(lower(span.parentSpanId), '') AS parent_span_id, span.name AS name,
   {_enum("span.kind", "SPAN_KIND_", _KINDS)} AS kind,
   coalesce(span.startTimeUnixNano, 0)::BIGINT AS start_ns, nullif(span.endTimeUnixNano, 0)::BIGINT AS end_ns,
@@ -130,7 +130,7 @@ FROM keyed"""
 
 def _refuse(condition: str) -> str:
     """Render a filter that passes every row, or fails the query."""
-    return f"CASE WHEN {condition} THEN error('a level is missing') ELSE true END"
+    return f"CASE WHEN {condition} THEN error('something is missing') ELSE true END"
 
 
 def _unzip(attributes: str, named: str = "AS") -> str:
