@@ -1,3 +1,4 @@
+# ruff: noqa: ARG001, PLC0415 - the tools fail before they look at anything; one framework is imported at a time
 """An agent in each framework that knows nothing of the layer, with tools that fail; its whole transcript as text."""
 
 from __future__ import annotations
@@ -5,7 +6,9 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from tests.integrations.wire import Ask, serving
@@ -202,6 +205,4 @@ PLAIN: dict[str, Callable[[], str]] = {
 
 
 if __name__ == "__main__":
-    import sys
-
-    sys.stdout.write(PLAIN[sys.argv[1]]())
+    Path(sys.argv[2]).write_text(PLAIN[sys.argv[1]](), encoding="utf-8")
