@@ -104,6 +104,10 @@ def _play(screen: Screen, text: str, setting: Setting, case: Case) -> tuple[Roun
         with opened(str(case.traces)) as traces:
             counted, line = scores(traces, played), summary(traces)
     screen.say(line)
+    if played.dropped:
+        screen.say(
+            f"Not all of it reached the trace files: {played.dropped}. The numbers below are too small.", "yellow"
+        )
     screen.say(f"{played.seconds / 60:.0f} simulated minutes, {perf_counter() - began:.1f} s real.", "dim")
     return played, counted
 
@@ -111,6 +115,8 @@ def _play(screen: Screen, text: str, setting: Setting, case: Case) -> tuple[Roun
 def _say_what_went_wrong(screen: Screen, played: Round) -> None:
     rows = sorted(played.struck.items(), key=lambda item: -item[1])
     screen.table(["planned fault", "struck"], rows, right=["struck"])
+    lost, twice = played.ledger.unanswered, played.ledger.duplicates
+    screen.say(f"{lost} writes took effect although their answer never came; {twice} took effect twice.")
 
 
 def _learn(screen: Screen, keep: Path) -> tuple[str, Tuned]:

@@ -18,6 +18,7 @@ from otel_toolerrors.layer import RecoveryLayer
 from otel_toolerrors.policy import Policy
 from otel_toolerrors.surface import Catalog, load_catalog
 from otel_toolerrors.telemetry import configure
+from otel_toolerrors.vocabulary.words import DropReason
 
 from .agent import Agent, Diary, tasks
 from .plan import Plan
@@ -49,6 +50,8 @@ class Round:
     """How often each planned fault struck."""
     seconds: float
     """Simulated seconds it took."""
+    dropped: dict[DropReason, int]
+    """Spans that were lost on the way to the files, by reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +94,10 @@ async def _play(setting: Setting, case: Case, timeline: Timeline, wire: Wire) ->
             agent = Agent(layer, tasks(setting.tasks, case.seed), case.seed)
             await agent.run()
             seconds = timeline.now
+        telemetry.flush()
     return Round(
         case=case, tasks=setting.tasks, diary=agent.diary, ledger=server.ledger, struck=server.weather.struck,
-        seconds=seconds,
+        seconds=seconds, dropped=telemetry.dropped,
     )  # fmt: skip
 
 

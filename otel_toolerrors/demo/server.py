@@ -25,6 +25,8 @@ class Ledger:
 
     def __init__(self) -> None:
         self.requests = 0
+        self.unanswered = 0
+        """Writes that took effect, and whose client never heard of it."""
         self.writes: Counter[str] = Counter()
         """How often each write took effect."""
         self._answers: dict[str, int] = {}
@@ -74,17 +76,24 @@ class FaultServer:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
     ) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
         for server in self._servers.values():
             server.close()
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _listen(self, service: Service) -> None:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            if (task := asyncio.current_task()) is not None:
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
             with suppress(ConnectionError, asyncio.IncompleteReadError):
-                await self._serve(service, reader, writer)
-            writer.close()
+                try:
+                    await self._serve(service, reader, writer)
+                finally:
+                    writer.close()
+                    await writer.wait_closed()
 
         server = await asyncio.start_server(serve, _LOOPBACK, self._ports.get(service.name, 0))
         self._servers[service.name] = server
@@ -109,6 +118,7 @@ class FaultServer:
         if fault is None or fault.committed:
             status, body = self._do(request, headers.get("idempotency-key"))
         if fault is not None and fault.silence:
+            self.ledger.unanswered += fault.committed
             await reader.read()  # until the client hangs up
             return
         self._wire.answer(number)
