@@ -12,7 +12,7 @@ INCLUDE := $(subst $(space),$(comma),$(foreach room,$(CORE),otel_toolerrors/$(ro
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-real check lint format types imports coverage contracts api docs-reference bench notebooks mutation constraints clean
+.PHONY: help demo test test-real soak check lint format types imports coverage contracts api docs-reference bench notebooks mutation constraints clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -44,10 +44,10 @@ imports: $(VENV)/.dev  ## Who may import whom
 	@$(BIN)/lint-imports --no-logo --no-cache
 
 contracts: imports  ## What we promise: imports, public names, docstrings, a core that needs no extra
-	@$(BIN)/pytest -m "not real" tests/house $(ARGS)
+	@$(BIN)/pytest -m "not real and not soak" tests/house $(ARGS)
 
 coverage: $(VENV)/.dev  ## All tests but the real ones, and at least 95 % of the core's branches
-	@$(BIN)/pytest --numprocesses 2 --dist loadscope -m "not real" --cov --cov-report= $(ARGS)
+	@$(BIN)/pytest --numprocesses 2 --dist loadscope -m "not real and not soak" --cov --cov-report= $(ARGS)
 	@$(BIN)/coverage report --include '$(INCLUDE)' --fail-under 95
 
 api: $(VENV)/.dev  ## Write the snapshot of the public names anew
@@ -58,6 +58,9 @@ docs-reference: $(VENV)/.dev  ## Write the generated pages anew: vocabulary, pol
 	@$(BIN)/python -m otel_toolerrors.policy.reference > docs/policy.md
 	@$(BIN)/python -m otel_toolerrors.faults.reference > docs/classification.md
 	@$(BIN)/python -c 'import json; from otel_toolerrors import Envelope; print(json.dumps(Envelope.model_json_schema(), indent=2))' > docs/envelope.schema.json
+
+soak: $(VENV)/.dev  ## The tests that take many minutes: a hundred thousand hostile exceptions
+	@$(BIN)/pytest -m soak $(ARGS)
 
 bench: $(VENV)/.dev  ## Benchmarks: ratios against a named baseline of the same run
 	@for script in benchmarks/bench_*.py; do echo "==> $$script"; $(BIN)/python $$script || exit 1; done

@@ -179,7 +179,7 @@ def test_a_hostile_exception_gets_a_fault(error):
     check(error)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @settings(max_examples=100_000)
 @given(hostile())
 def test_a_hundred_thousand_hostile_exceptions_get_faults(error):
