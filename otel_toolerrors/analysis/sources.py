@@ -45,6 +45,11 @@ def find_files(path: str | Path) -> list[Path]:
     raise TraceSourceError(message)
 
 
+def is_clickhouse(path: str | Path) -> bool:
+    """Whether it is an address of ClickHouse, and no path."""
+    return str(path).startswith(("clickhouse://", "clickhouse+https://", "chdb://"))
+
+
 def looks_like_traces(file: Path) -> bool:
     """Whether the name is one that exporters give: a known ending, perhaps compressed, perhaps numbered by rotation."""
     suffixes = [suffix.lower() for suffix in file.suffixes]

@@ -10,7 +10,7 @@ import duckdb
 
 from .database import Limits, is_database, read_database, read_files
 from .ingest import Ingested, Progress, export
-from .sources import TraceSourceError
+from .sources import TraceSourceError, is_clickhouse
 
 if TYPE_CHECKING:
     from otel_toolerrors.policy import Policy
@@ -85,7 +85,8 @@ def open(  # noqa: A001 - `analysis.open(path)` is the public name, and says wha
     """Read traces into DuckDB.
 
     Args:
-        path: a file, a folder or a glob of trace files; or a database that an earlier call wrote.
+        path: a file, a folder or a glob of trace files; a database that an earlier call wrote; or the address of a
+            ClickHouse server that the collector writes to, ``clickhouse://host/database``, which then does the work.
         database: keep the tables in this ``.duckdb`` file. A later call reads only what is new. In memory otherwise.
         memory_limit: the most memory DuckDB may take, such as ``"2GB"``; 80 % of the machine's otherwise.
         disk_limit: the most it may take on disk for what does not fit into memory, such as ``"10GB"``.
@@ -95,6 +96,12 @@ def open(  # noqa: A001 - `analysis.open(path)` is the public name, and says wha
     Raises:
         TraceSourceError: nothing to read, not readable, or not within the limits; the message says what to do.
     """
+    if is_clickhouse(path):
+        if (database, memory_limit, disk_limit, threads) != (None,) * 4:
+            raise TraceSourceError(f"{path}: the server has limits of its own. Open it without database= and limits.")
+        from .clickhouse import open_clickhouse  # noqa: PLC0415 - built on this module
+
+        return open_clickhouse(str(path))
     if is_database(path):
         if database is not None:
             raise TraceSourceError(f"{path}: is a database already. Open it without database=.")

@@ -94,9 +94,9 @@ SELECT r.*, s.arm, x.stop_reason, x.error_type FROM (
     max("end") - min(start) AS duration, false AS recorded
   FROM calls GROUP BY run_id
 ) r
-LEFT JOIN (SELECT run_id, min(arm) AS arm FROM surfaced GROUP BY run_id) s ON s.run_id = r.run_id
-LEFT JOIN (SELECT run_id, min(reason) AS stop_reason, min(code) AS error_type FROM stops GROUP BY run_id) x
-  ON x.run_id = r.run_id
+LEFT JOIN (SELECT run_id AS told, min(arm) AS arm FROM surfaced GROUP BY run_id) s ON s.told = r.run_id
+LEFT JOIN (SELECT run_id AS stopped, min(reason) AS stop_reason, min(code) AS error_type FROM stops GROUP BY run_id) x
+  ON x.stopped = r.run_id
 WHERE r.run_id NOT IN (SELECT run_id FROM run_spans)"""
 
 
@@ -135,7 +135,8 @@ FROM spans WHERE "gen_ai.operation.name" IN ('chat', 'text_completion', 'generat
 _EVENTS = """
 SELECT * FROM span_events ANTI JOIN (
   SELECT trace_id, span_id, name,
-    CASE WHEN count(*) FILTER (signal = 'log') > count(*) FILTER (signal = 'span') THEN 'span' ELSE 'log' END AS signal
+    CASE WHEN count(*) FILTER (WHERE signal = 'log') > count(*) FILTER (WHERE signal = 'span') THEN 'span'
+      ELSE 'log' END AS signal
   FROM span_events SEMI JOIN (SELECT trace_id, span_id FROM span_events WHERE signal = 'log') USING (trace_id, span_id)
   GROUP BY trace_id, span_id, name HAVING count(DISTINCT signal) = 2
 ) USING (trace_id, span_id, name, signal)"""

@@ -39,7 +39,7 @@ retried AS (
 ),
 judged AS (
   SELECT n.*, r.fingerprint, r.waited, n.attempts - r.first_failed AS repeats
-  FROM retried r JOIN numbered n ON n.trace_id = r.trace_id AND n.span_id = r.call_span_id
+  FROM numbered n JOIN retried r ON n.trace_id = r.trace_id AND n.span_id = r.call_span_id
   WHERE n.attempts > r.first_failed
 ),
 episodes AS (
