@@ -21,6 +21,7 @@ from otel_toolerrors.surface import Outcome
 from ._through import Called, Form, reported
 
 Result = ToolMessage | Command[Any]
+INVALID_PARAMS = -32602
 _RUN = "toolerrors_run"
 _MOST_RUNS = 1_024
 
@@ -146,7 +147,12 @@ def _render(outcome: Outcome, call_id: str | None) -> Result:
 def _plain(result: Result) -> Any:
     if not isinstance(result, ToolMessage):
         return result
-    return reported(result.content) if result.status == "error" else result.content
+    if result.status != "error":
+        return result.content
+    # The tool node has turned bad arguments into a message by now; said as JSON-RPC says it, nothing is lost.
+    bad_arguments = str(result.content).startswith("Error invoking tool")
+    structured = {"error": {"code": INVALID_PARAMS, "message": result.content}} if bad_arguments else None
+    return reported(result.content, structured)
 
 
 _FORM: Form[Result] = Form(_render, _plain)

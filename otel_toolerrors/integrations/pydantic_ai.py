@@ -10,7 +10,7 @@ from pydantic_ai import RunContext, SkipModelRequest, ToolDefinition
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import ToolFailed
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
-from pydantic_ai.models import ModelRequestContext
+from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
 from pydantic_ai.run import AgentRunResult
 
 from otel_toolerrors.layer import RecoveryLayer, Run
@@ -68,7 +68,7 @@ class Recovery(AbstractCapability[Any]):
         stop = self._started.stopped
         if stop is None:
             return request_context
-        if not request_context.model_request_parameters.allow_text_output and self._stopped is not None:
+        if not _takes_text(request_context.model_request_parameters) and self._stopped is not None:
             raise ToolRunTerminated(stop.message, self._stopped)
         raise SkipModelRequest(ModelResponse(parts=[TextPart(stop.message)]))
 
@@ -93,3 +93,9 @@ class Recovery(AbstractCapability[Any]):
         if outcome.is_error or outcome.kind == "cancelled":
             raise ToolFailed(outcome.text)
         return outcome.text if outcome.note else outcome.value
+
+
+def _takes_text(parameters: ModelRequestParameters) -> bool:
+    """Whether plain text can be the agent's output; elsewhere it would be read as JSON."""
+    mode = parameters.output_mode
+    return mode == "text" or (mode == "tool" and parameters.allow_text_output)
