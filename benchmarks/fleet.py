@@ -228,7 +228,7 @@ PLANTS = {
     "signals_disagree": Plant(
         "misclassified_signals_disagree", "fetch",
         (Trouble("fetch", UNSUPPORTED, 0.03),),
-        policy=PATIENT_RUN,
+        policy=PATIENT_RUN, also=("misclassified_should_not_retry", "breaker_false_trip"),
     ),
     "unknown": Plant(
         "unknown_cluster", "unknown",
@@ -241,16 +241,16 @@ PLANTS = {
     ),
     "false_trip": Plant(
         "breaker_false_trip", "web", (Trouble("fetch", replace(BROKEN_QUERY, message="500: bad template {n}"), 0.5),),
-        policy=PATIENT_RUN, options={"every": 10.0},
+        policy=PATIENT_RUN, options={"every": 10.0}, also=("misclassified_should_not_retry",),
     ),
     "late_trip": Plant(
         "breaker_late_trip", "search-api", (Trouble("search", UNAVAILABLE, outages=((0.3, 0.45),)),),
-        policy={**PATIENT_RUN, "breaker": {"minimum_calls": 100_000}},
+        policy={**PATIENT_RUN, "breaker": {"minimum_calls": 100_000}}, also=("retry_storm",),
     ),
     "flapping": Plant(
         "breaker_flapping", "search-api", (Trouble("search", UNAVAILABLE, outages=((0.2, 0.8),), leaks=0.3),),
         policy={**PATIENT_RUN, "breaker": {"minimum_calls": 3, "failure_rate": 0.5, "cooldown": 10.0}},
-        options={"every": 4.0}, also=("breaker_false_trip", "breaker_late_trip", "budget_waste"),
+        options={"every": 4.0}, also=("breaker_false_trip", "breaker_late_trip", "budget_waste", "retry_storm"),
     ),
     "retry_storm": Plant(
         "retry_storm", "search-api", (Trouble("search", UNAVAILABLE, outages=((0.3, 0.6),)),),

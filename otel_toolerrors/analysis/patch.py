@@ -24,6 +24,13 @@ class Change:
     value: Any
     reason: str = ""
 
+    def joined(self, other: Change) -> Change:
+        """This one, and what a list in ``other`` adds to a list here."""
+        if not (isinstance(self.value, list) and isinstance(other.value, list)):
+            return self
+        more = [item for item in other.value if item not in self.value]
+        return Change(self.path, self.value + more, f"{self.reason}; {other.reason}" if more else self.reason)
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -63,12 +70,14 @@ def comment(text: str) -> str:
 
 
 def merged(patches: Iterable[Patch], target: Target) -> Patch:
-    """One patch for one file; where two set the same key, the first one wins."""
+    """One patch for one file; where two set the same key, the first one wins, and lists are joined."""
     own = [patch for patch in patches if patch.target == target]
-    changes = {change.path: change for patch in reversed(own) for change in reversed(patch.changes)}
+    changes: dict[tuple[str, ...], Change] = {}
+    for change in (change for patch in own for change in patch.changes):
+        changes[change.path] = changes[change.path].joined(change) if change.path in changes else change
     rows = [row for patch in own for row in patch.rows]
     kept = [row for place, row in enumerate(rows) if row.keys not in [earlier.keys for earlier in rows[:place]]]
-    return Patch(target, tuple(reversed(changes.values())), tuple(kept))
+    return Patch(target, tuple(changes.values()), tuple(kept))
 
 
 def document(changes: Iterable[Change]) -> dict[str, Any]:

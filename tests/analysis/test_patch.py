@@ -51,6 +51,13 @@ def test_of_two_patches_the_first_wins():
     assert both.rows == (row,)
 
 
+def test_lists_of_two_patches_are_joined():
+    """Two stale hints are both left out, each with its reason."""
+    patches = [Patch("catalog", (Change(("without",), [name], f"{name} is stale"),)) for name in ("a", "b", "a")]
+
+    assert merged(patches, "catalog").changes == (Change(("without",), ["a", "b"], "a is stale; b is stale"),)
+
+
 def test_what_toml_cannot_hold_is_refused():
     """A value without a spelling in TOML is an error, not a guess."""
     with pytest.raises(TypeError, match="cannot write object as TOML"):

@@ -29,7 +29,7 @@ def rule(fault: Any, category: str, *, passing: bool, reason: str) -> Patch:
 
 def literal(message: str) -> str | None:
     """The longest piece of a message's template without marks, as a pattern; None if too little is left."""
-    pieces = (piece.strip(" .,:;()[]'\"-") for piece in _MARK.split(template(message)))
+    pieces = (piece.strip(" .,:;-") for piece in _MARK.split(template(message)))
     best = max(pieces, key=len, default="")[:_LITERAL].rstrip()
     return re.escape(best).replace(r"\ ", " ").replace(r"\-", "-") if len(best) >= _SHORTEST else None
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from otel_toolerrors.analysis.tune import Candidate
+from otel_toolerrors.analysis.tune import Tuned
 
 from .summary import Summary
 
@@ -72,33 +71,39 @@ def failures_by_tool(summary: Summary) -> alt.Chart:
     return chart
 
 
-def tuning_front(front: Sequence[Candidate]) -> alt.LayerChart:
-    """Failed calls against added latency, for the candidates that nothing beats."""
+def tuning_front(tuned: Tuned) -> alt.Chart:
+    """Failed calls against added latency: the policy in force, the tuned one, and what other weights would choose."""
     import altair as alt  # noqa: PLC0415 - an extra
 
     points = [
         {
             "failed": one.measures.failed + one.measures.cut_off,
             "latency": one.measures.added_latency,
-            "wasted": one.measures.wasted_attempts,
-            "policy": "in force" if not one.changes else f"{len(one.changes)} changes",
+            "policy": one.name,
+            "beaten": _BEATEN[one not in tuned.front],
         }
-        for one in front
+        for one in tuned.candidates
     ]
-    base = alt.Chart(alt.InlineData(values=points), title="Policies that no other beats, on held-out runs").encode(
-        x=alt.X("latency:Q", title="seconds of added latency", scale=alt.Scale(zero=False)),
-        y=alt.Y("failed:Q", title="failed and cut-off calls", scale=alt.Scale(zero=False)),
-    )
-    dots = base.mark_circle(size=110, color=OUTCOMES["recovered"]).encode(
-        size=alt.Size("wasted:Q", title="wasted attempts")
-    )
-    chart: alt.LayerChart = (dots + base.mark_text(dx=10, align="left").encode(text="policy:N")).properties(
-        width=_WIDTH, height=260
+    colours = [OUTCOMES["stopped"], OUTCOMES["recovered"], *_OTHERS]
+    chart: alt.Chart = (
+        alt.Chart(alt.InlineData(values=points), title="Policies on held-out runs")
+        .mark_point(size=130, filled=True, opacity=0.85)
+        .encode(
+            x=alt.X("latency:Q", title="seconds of added latency"),
+            y=alt.Y("failed:Q", title="failed and cut-off calls"),
+            color=alt.Color("policy:N", title=None, sort=None, scale=alt.Scale(range=colours)),
+            shape=alt.Shape("beaten:N", title=None, scale=alt.Scale(domain=_BEATEN, range=["circle", "cross"])),
+        )
+        .properties(width=_WIDTH, height=260)
     )
     return chart
 
 
-def picture(chart: alt.Chart | alt.LayerChart) -> Picture:
+_BEATEN = ["not beaten", "beaten"]
+_OTHERS = ["#8d80ad", "#f4a261", "#5b7c99", "#e9c46a", "#6c757d"]
+
+
+def picture(chart: alt.Chart) -> Picture:
     """Draw a chart for light and dark pages."""
     import vl_convert  # noqa: PLC0415 - an extra
 

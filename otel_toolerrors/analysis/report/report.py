@@ -74,7 +74,7 @@ def write_report(path: str | Path, html: str) -> Path:
 def _pictures(summary: Summary, tuned: Tuned | None) -> list[Picture]:
     drawn = [picture(outcomes_over_time(summary))] if summary.over_time else []
     drawn += [picture(failures_by_tool(summary))] if summary.by_tool else []
-    drawn += [picture(tuning_front(tuned.front))] if tuned is not None and len(tuned.front) > 1 else []
+    drawn += [picture(tuning_front(tuned))] if tuned is not None else []
     return drawn
 
 

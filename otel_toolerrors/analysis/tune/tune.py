@@ -13,13 +13,13 @@ from .check import Check, Gain
 from .knobs import changed, panels
 from .objective import Objective
 from .search import Search, Settings
-from .tuned import Candidate, Comparison, Refusal, Tuned, pareto
+from .tuned import Candidate, Comparison, Refusal, Tuned
 
 if TYPE_CHECKING:
     from otel_toolerrors.analysis.traces import Traces
 
 _THRIFT = (0.1, 0.3, 1.0, 3.0, 10.0)
-"""How the front weighs load and waiting, relative to the objective."""
+"""Other weights of load and waiting, relative to the objective."""
 
 
 def tune(
@@ -63,7 +63,8 @@ def tune(
     tell(1.0)
     return Tuned(
         base=base, changes=changes, refused=refused, fit=_compare(fit, base, changes, len(early)),
-        held_out=_compare(later, base, changes, len(runs) - len(early)), front=_front(searches, later, base, goal),
+        held_out=_compare(later, base, changes, len(runs) - len(early)),
+        candidates=_candidates(searches, later, base, goal, changes),
         tried=sum(search.tried for search in searches),
     )  # fmt: skip
 
@@ -127,13 +128,21 @@ def _compare(replayer: Replayer, base: Policy, changes: Sequence[Change], runs: 
     return Comparison(runs=runs, before=replayer.replay(base), after=replayer.replay(changed(base, changes)))
 
 
-def _front(searches: Sequence[Search], later: Replayer, base: Policy, goal: Objective) -> tuple[Candidate, ...]:
-    candidates = [Candidate((), later.replay(base, _REPLICAS))]
+def _candidates(
+    searches: Sequence[Search], later: Replayer, base: Policy, goal: Objective, tuned: tuple[Change, ...]
+) -> tuple[Candidate, ...]:
+    named: dict[str, tuple[Change, ...]] = {"in force": (), "tuned": tuned}
     for factor in _THRIFT:
         settings: Settings = {}
         for search in searches:
             settings |= search.best(goal.thriftier(factor))
         changes = tuple(Change(path, value) for path, value in settings.items())
-        if changes not in [candidate.changes for candidate in candidates]:
-            candidates.append(Candidate(changes, later.replay(changed(base, changes), _REPLICAS)))
-    return pareto(candidates)
+        if _settings(changes) not in [_settings(others) for others in named.values()]:
+            named[f"load and waiting × {factor:g}"] = changes
+    return tuple(
+        Candidate(name, changes, later.replay(changed(base, changes), _REPLICAS)) for name, changes in named.items()
+    )
+
+
+def _settings(changes: Sequence[Change]) -> set[tuple[tuple[str, ...], float]]:
+    return {(change.path, change.value) for change in changes}

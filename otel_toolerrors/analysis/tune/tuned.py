@@ -23,8 +23,10 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One way to weigh failed calls against load and waiting, judged on the held-out runs."""
+    """A policy that was judged on the held-out runs."""
 
+    name: str
+    """``in force``, ``tuned``, or how it weighs load and waiting."""
     changes: tuple[Change, ...]
     measures: Replayed
 
@@ -48,8 +50,8 @@ class Tuned:
     refused: tuple[Refusal, ...]
     fit: Comparison
     held_out: Comparison
-    front: tuple[Candidate, ...]
-    """Pareto front: of these, none is beaten in failed calls, added latency and wasted attempts at once."""
+    candidates: tuple[Candidate, ...]
+    """The policy in force, the tuned one, and what other weights would have chosen."""
     tried: int
     """Settings that the search replayed."""
 
@@ -57,6 +59,11 @@ class Tuned:
     def policy(self) -> Policy:
         """The base policy with the changes."""
         return changed(self.base, self.changes)
+
+    @property
+    def front(self) -> tuple[Candidate, ...]:
+        """The candidates that none beats in failed calls, added latency and wasted attempts at once."""
+        return pareto(self.candidates)
 
     @property
     def patch(self) -> Patch:
