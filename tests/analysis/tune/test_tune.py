@@ -131,7 +131,7 @@ def test_the_front_holds_what_nothing_beats():
             "failed": failed, "cut_off": 0, "added_latency": latency, "wasted_attempts": wasted
         }.items():  # fmt: skip
             object.__setattr__(measures, name, value)
-        return Candidate((), measures)
+        return Candidate("", (), measures)
 
     front = pareto([candidate(5, 10, 1), candidate(4, 20, 1), candidate(6, 30, 2), candidate(5, 10, 1)])
 
