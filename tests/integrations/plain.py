@@ -138,7 +138,7 @@ def pydantic_ai() -> str:
             agent.tool_plain(tool)
         with capture_run_messages() as messages:
             try:
-                agent.run_sync("go")
+                asyncio.run(agent.run("go"))
             except Exception as error:  # noqa: BLE001 - as users write it
                 return [repr(error), *(str(part).partition("timestamp")[0] for m in messages for part in m.parts)]
 

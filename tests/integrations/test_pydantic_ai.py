@@ -1,3 +1,5 @@
+import asyncio
+
 import pytest
 
 pytest.importorskip("pydantic_ai", reason="tests the adapter for pydantic-ai")
@@ -43,7 +45,7 @@ def test_its_own_span_is_enriched():
     agent = Agent(model, capabilities=[Recovery(bench.layer), traced])
     agent.tool_plain(bench.layer.tool(effects="read")(_tool(Script(ConnectionResetError(), "found it"))))
 
-    agent.run_sync("go")
+    asyncio.run(agent.run("go"))
 
     spans = exporter.get_finished_spans()
     (call,) = (span for span in spans if span.name.startswith("execute_tool"))
@@ -62,7 +64,7 @@ def test_stop_of_an_agent_without_text_output_raises():
     agent.tool_plain(bench.layer.tool(effects="read")(_tool(Script(PermissionError(13, "denied")))))
 
     with pytest.raises(ToolRunTerminated) as caught:
-        agent.run_sync("go")
+        asyncio.run(agent.run("go"))
 
     assert ("permission", 1) == (caught.value.outcome.stop, seen.requests)
 
@@ -74,6 +76,6 @@ def test_runs_share_no_counts():
     agent = Agent(_model(turns, Seen()), capabilities=[Recovery(bench.layer, on_run=runs.append)])
     agent.tool_plain(bench.layer.tool(effects="read")(_tool(Script(ValueError("no")))))
 
-    assert ["done", "done"] == [agent.run_sync("go").output for _ in range(2)]
+    assert ["done", "done"] == [asyncio.run(agent.run("go")).output for _ in range(2)]
     assert [None, None] == [run.stopped for run in runs]
     assert runs[0].id != runs[1].id

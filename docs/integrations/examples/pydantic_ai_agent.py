@@ -1,5 +1,7 @@
 """A pydantic-ai agent. The model is a function, as pydantic-ai offers for tests."""
 
+import asyncio
+
 from pydantic_ai import Agent
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import FunctionModel
@@ -24,4 +26,4 @@ def search(query: str) -> str:
     return f"one result for {query}"
 
 
-print(agent.run_sync("Do we have lamps?").output)
+print(asyncio.run(agent.run("Do we have lamps?")).output)
