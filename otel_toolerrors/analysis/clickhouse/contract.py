@@ -46,9 +46,9 @@ def select_spans(window: str) -> str:
     """Render them as the table ``spans``."""
     begin = "toUnixTimestamp64Nano(Timestamp)"
     return f"""
-SELECT lower(TraceId) AS trace_id, lower(SpanId) AS span_id, nullIf(lower(ParentSpanId), '') AS parent_span_id,
-  CAST(SpanName AS String) AS name, upper(SpanKind) AS kind, {begin} AS start_ns,
-  if(Duration < {_LARGEST}, {begin} + toInt64(Duration), NULL) AS end_ns, upper(StatusCode) AS status,
+SELECT {_IDS}, nullIf(lower(ParentSpanId), '') AS parent_span_id,
+  {_text("SpanName")} AS name, {_text("upper(SpanKind)")} AS kind, toNullable({begin}) AS start_ns,
+  if(Duration < {_LARGEST}, {begin} + toInt64(Duration), NULL) AS end_ns, {_text("upper(StatusCode)")} AS status,
   nullIf(StatusMessage, '') AS status_message, nullIf(ScopeName, '') AS scope,
   {_typed("ResourceAttributes", RESOURCE_ATTRIBUTES)},
   {_typed("SpanAttributes", SPAN_ATTRIBUTES)},
@@ -62,8 +62,8 @@ FROM {window}"""
 def select_span_events(window: str) -> str:
     """Render their events as the table ``span_events``."""
     return f"""
-SELECT lower(TraceId) AS trace_id, lower(SpanId) AS span_id, CAST(place - 1 AS Nullable(Int32)) AS position,
-  'span' AS signal, CAST(event_name AS String) AS name, toUnixTimestamp64Nano(at) AS ts_ns,
+SELECT {_IDS}, CAST(place - 1 AS Nullable(Int32)) AS position, toNullable('span') AS signal,
+  {_text("event_name")} AS name, toNullable(toUnixTimestamp64Nano(at)) AS ts_ns,
   {_event_columns("event_attributes")}
 FROM {window}
 ARRAY JOIN Events.Timestamp AS at, Events.Name AS event_name, Events.Attributes AS event_attributes,
@@ -73,11 +73,19 @@ ARRAY JOIN Events.Timestamp AS at, Events.Name AS event_name, Events.Attributes 
 def select_log_events(table: str, where: str) -> str:
     """Render the log records that are our events and belong to a span: events by another road."""
     return f"""
-SELECT lower(TraceId) AS trace_id, lower(SpanId) AS span_id, CAST(NULL AS Nullable(Int32)) AS position,
-  'log' AS signal, EventName AS name, toUnixTimestamp64Nano(Timestamp) AS ts_ns,
+SELECT {_IDS}, CAST(NULL AS Nullable(Int32)) AS position, toNullable('log') AS signal,
+  {_text("EventName")} AS name, toNullable(toUnixTimestamp64Nano(Timestamp)) AS ts_ns,
   {_event_columns("LogAttributes")}
 FROM {table} WHERE EventName IN ({_literals(event.NAME for event in EVENTS)})
   AND length(TraceId) = 32 AND length(SpanId) = 16 AND {where}"""
+
+
+def _text(expression: str) -> str:
+    """Render text that can be NULL: it never is here, but it is beyond the edge of a window or of a join."""
+    return f"CAST({expression} AS Nullable(String))"
+
+
+_IDS = f"{_text('lower(TraceId)')} AS trace_id, {_text('lower(SpanId)')} AS span_id"
 
 
 def _event_columns(attributes: str) -> str:

@@ -113,13 +113,17 @@ def _parse(query: str) -> list[Item]:
         match found[0]:
             case "(":
                 opened.append([])
-            case ")":
+            case ")" if len(opened) > 1:
                 group = Group(_named(opened.pop()))
                 opened[-1].append(group)
+            case ")":
+                raise ValueError(f"a parenthesis is closed that was not opened: …{query[: found.end()][-40:]}")
             case text if text.startswith("'"):  # a backslash is an escape there
                 opened[-1].append(text.replace("\\", "\\\\"))
             case text:
                 opened[-1].append("\n" if text.startswith("--") else text)
+    if len(opened) > 1:
+        raise ValueError(f"{len(opened) - 1} parentheses are not closed: {query[:40]}…")
     return _named(opened[0])
 
 
@@ -254,7 +258,6 @@ _FUNCTIONS: Mapping[str, Callable[[Group, Sequence[Item], int], _Rendered]] = Ma
         "bool_or": _scalar(lambda x: f"max({x})"),
         "concat": _scalar(_concat),
         "concat_ws": _scalar(_concat_ws),
-        "length": _scalar(lambda x: f"lengthUTF8({x})"),
         "md5": _scalar(lambda x: f"lower(hex(MD5({x})))"),
         "quantile_cont": _scalar(lambda x, share: f"quantileExactInclusive({share})({x})"),
         "regexp_replace": _scalar(_regexp_replace),

@@ -40,7 +40,7 @@ class ClickHouseTraces(Traces):
 
         Raises:
             TraceSourceError: ClickHouse refuses the query.
-            ValueError: ``params`` and the question marks do not match in number.
+            ValueError: a parenthesis is missing, or ``params`` and the question marks do not match.
         """
         text, values = bind(render(query), list(params or ()))
         return self._relation(self._engine.ask(text, values, "Parquet"))

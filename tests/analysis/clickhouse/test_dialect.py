@@ -56,6 +56,13 @@ def test_a_value_of_no_known_type_is_refused():
         bind("SELECT ?", [None])
 
 
+@pytest.mark.parametrize("query", ["SELECT (1", "SELECT 1)"])
+def test_unbalanced_parentheses_are_refused(query):
+    """No part of a query is dropped in silence."""
+    with pytest.raises(ValueError, match="parenthes"):
+        render(query)
+
+
 def test_a_missing_parameter_is_refused():
     """Too few values are an error that says so."""
     with pytest.raises(ValueError, match="2 question marks, and 1 values"):
