@@ -150,7 +150,7 @@ def _compare(screen: Screen, shown: list[tuple[Scores, Scores]], seed: int) -> N
     worse = [f"{line.label} ({line.before:.0f} -> {line.after:.0f})" for line in other if line.verdict == "worse"]
     if worse:
         screen.say(f"What it costs on seed {seed + 1}: {'; '.join(worse)}.")
-    screen.say("More runs get further, so that they also make more calls. Duplicate writes are counted by the server.")
+        screen.say("Runs that get further also make more calls. Duplicate writes are counted by the server.")
 
 
 def _cells(line: Line) -> tuple[str, str, tuple[str, str]]:
@@ -159,16 +159,15 @@ def _cells(line: Line) -> tuple[str, str, tuple[str, str]]:
 
 def _point_on(screen: Screen, keep: Path, example: str, seconds: float) -> None:
     screen.title("Where to look")
-    screen.table(
-        ["what", "where"],
-        [
-            ("a picture of a run", keep / "pictures" / "trace-light.svg"),
-            ("the same run here", f"toolerrors show {example[:8]} {keep / 'before'}"),
-            ("the findings, explained", f"toolerrors analyze {keep / 'before'} --details"),
-            ("the tuned policy", keep / _POLICY),
-            ("its curve", keep / "pictures" / "tuning-light.svg"),
-        ],
-    )
+    curve = keep / "pictures" / "tuning-light.svg"
+    rows = [
+        ("a picture of a run", keep / "pictures" / "trace-light.svg"),
+        ("the same run here", f"toolerrors show {example[:8]} {keep / 'before'}"),
+        ("the findings, explained", f"toolerrors analyze {keep / 'before'} --details"),
+        ("the tuned policy", keep / _POLICY),
+        *([("what one of its numbers does", curve)] if curve.exists() else []),
+    ]
+    screen.table(["what", "where"], rows)
     screen.say("The same traces in Jaeger:")
     screen.say("  docker run --rm -d -p 16686:16686 -p 4318:4318 jaegertracing/jaeger")
     screen.say(f'  for file in {keep / "before"}/*.jsonl; do while IFS= read -r line; do printf %s "$line" |')

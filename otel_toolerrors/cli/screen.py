@@ -80,7 +80,10 @@ class Screen:
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Iterable[str] = ()) -> None:
         """Print rows. A cell is text, or a pair of text and style; the columns in ``right`` are numbers."""
         table = Table(
-            box=box.SIMPLE_HEAD if self.rich else None, pad_edge=False, header_style="bold" if self.rich else ""
+            box=box.SIMPLE_HEAD if self.rich else None,
+            pad_edge=False,
+            show_edge=False,
+            header_style="bold" if self.rich else "",
         )
         numeric = set(right)
         for column in columns:

@@ -10,9 +10,11 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from random import Random
 from time import time_ns
+from typing import Any
 
 import httpx
-from opentelemetry.trace import NoOpTracerProvider
+import opentelemetry.sdk.trace as sdk
+from opentelemetry.trace import NoOpTracerProvider, TracerProvider
 
 from otel_toolerrors.layer import RecoveryLayer
 from otel_toolerrors.policy import Policy
@@ -24,7 +26,7 @@ from .agent import Agent, Diary, tasks
 from .plan import Plan
 from .server import FaultServer, Ledger
 from .tools import TIMEOUT, Http, register
-from .virtual_spans import VirtualSpans
+from .virtual_spans import SeededIds, VirtualSpans
 from .virtual_time import Timeline, Wire, run
 
 
@@ -70,11 +72,15 @@ def demo_catalog() -> Catalog:
 
 
 def play(setting: Setting, case: Case, *, epoch_ns: int | None = None) -> Round:
-    """Play one round. The same arguments take the same course; it begins at ``epoch_ns`` since 1970, or now."""
-    return run(
-        lambda timeline, wire: _play(setting, case, timeline, wire),
-        epoch_ns=time_ns() if epoch_ns is None else epoch_ns,
-    )
+    """Play one round. The same arguments take the same course; it begins at ``epoch_ns`` since 1970, or now.
+
+    At a whole second, so that the differences between its times are rounded the same way on every day.
+    """
+    begin = time_ns() if epoch_ns is None else epoch_ns
+    return run(lambda timeline, wire: _play(setting, case, timeline, wire), epoch_ns=begin - begin % _SECOND)
+
+
+_SECOND = 1_000_000_000
 
 
 async def _play(setting: Setting, case: Case, timeline: Timeline, wire: Wire) -> Round:
@@ -82,7 +88,7 @@ async def _play(setting: Setting, case: Case, timeline: Timeline, wire: Wire) ->
         layer = RecoveryLayer(
             case.policy,
             catalog=setting.catalog,
-            tracer_provider=VirtualSpans(telemetry.tracer_provider or NoOpTracerProvider(), timeline),
+            tracer_provider=VirtualSpans(_with_ids(telemetry.tracer_provider, case.seed), timeline),
             clock=lambda: timeline.now,
             random=Random(f"{case.seed} layer"),  # noqa: S311 - chance that a seed repeats, nothing secret
         )
@@ -99,6 +105,14 @@ async def _play(setting: Setting, case: Case, timeline: Timeline, wire: Wire) ->
         case=case, tasks=setting.tasks, diary=agent.diary, ledger=server.ledger, struck=server.weather.struck,
         seconds=seconds, dropped=telemetry.dropped,
     )  # fmt: skip
+
+
+def _with_ids(provider: TracerProvider | None, seed: int) -> TracerProvider:
+    if not isinstance(provider, sdk.TracerProvider):
+        return NoOpTracerProvider()
+    ids: Any = SeededIds(Random(f"{seed} ids"))  # noqa: S311 - as above
+    provider.id_generator = ids  # the SDK's annotation names its default class; it asks for the two methods
+    return provider
 
 
 @contextmanager

@@ -7,13 +7,30 @@ wait of minutes look like none, to the eye and to the replay.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from random import Random
 from typing import Any
 
 from opentelemetry.context import Context
+from opentelemetry.sdk.trace.id_generator import IdGenerator
 from opentelemetry.trace import Link, Span, SpanContext, SpanKind, Status, StatusCode, Tracer, TracerProvider
 from opentelemetry.util.types import Attributes, AttributeValue
 
 from .virtual_time import Timeline
+
+
+class SeededIds(IdGenerator):
+    """Ids that the same seed gives again: replay draws by them, and a trace is found where a page says."""
+
+    def __init__(self, random: Random) -> None:
+        self._random = random
+
+    def generate_span_id(self) -> int:
+        """Make 64 bits, not all zero."""
+        return self._random.randrange(1, 2**64)
+
+    def generate_trace_id(self) -> int:
+        """Make 128 bits, not all zero."""
+        return self._random.randrange(1, 2**128)
 
 
 class VirtualSpans(TracerProvider):

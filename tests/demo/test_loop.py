@@ -51,6 +51,12 @@ def test_same_seed_takes_the_same_course(tmp_path: Path):
     assert rounds[0].struck == rounds[1].struck
     assert rounds[0].seconds == rounds[1].seconds
     assert _score(rounds[0]) == _score(rounds[1])
+    assert _ids(rounds[0]) == _ids(rounds[1])
+
+
+def _ids(played: Round) -> list[tuple[str, str]]:
+    with analysis.open(played.case.traces) as traces:
+        return traces.sql("SELECT trace_id, span_id FROM spans ORDER BY start_ns, span_id").fetchall()
 
 
 def test_spans_carry_simulated_times(tmp_path: Path):

@@ -153,13 +153,16 @@ def _by_doublings(shortest: float, longest: float, u: float) -> float:
     return float(low * (high / low) ** u - _SCALE)
 
 
-def _brackets(calls: Iterable[RecordedCall], known: Health) -> dict[str, Bracket]:
+def _brackets(calls: Sequence[RecordedCall], known: Health) -> dict[str, Bracket]:
+    # Spells are named by their time since the recording began: what is drawn for them does not depend on the date.
+    zero = min((call.start for call in calls), default=0.0)
     brackets = {}
     for call in calls:
-        bracket = _own(call) if call.own() else _rested(call, known)
+        bracket = _own(call) if call.own() else _rested(call, known, zero)
         if bracket is not None:
             own = bracket.fault.fingerprint in known.own.get(call.service, ())
-            brackets[call.span_id] = bracket if own else _narrowed(bracket, known.spell(call.service, bracket.onset))
+            spell = None if own else known.spell(call.service, bracket.onset)
+            brackets[call.span_id] = _narrowed(bracket, spell, zero)
     return brackets
 
 
@@ -173,22 +176,21 @@ def _own(call: RecordedCall) -> Bracket | None:
     return Bracket(onset, last, well, fault, call.span_id)
 
 
-def _rested(call: RecordedCall, known: Health) -> Bracket | None:
+def _rested(call: RecordedCall, known: Health, zero: float) -> Bracket | None:
     """A call that a breaker rejected: what the last attempt on the service tells, if it failed."""
     before = known.before(call.service, call.start)
     onset, fault = before or (0.0, None)
     if fault is None:
         return None
-    return Bracket(onset, onset, known.answered(call.service, onset), fault, f"{call.service} {onset}")
+    return Bracket(onset, onset, known.answered(call.service, onset), fault, f"{call.service} {onset - zero:.3f}")
 
 
-def _narrowed(bracket: Bracket, spell: Spell | None) -> Bracket:
+def _narrowed(bracket: Bracket, spell: Spell | None, zero: float) -> Bracket:
     """Take in what other calls saw of the same spell."""
     if spell is None or bracket.fault.category not in SICK:
         return bracket
-    return replace(
-        bracket, onset=spell.first, failed=spell.last, well=spell.well, spell=f"{spell.service} {spell.first}"
-    )
+    name = f"{spell.service} {spell.first - zero:.3f}"
+    return replace(bracket, onset=spell.first, failed=spell.last, well=spell.well, spell=name)
 
 
 def _groups_of(service: str, fault: Fault) -> tuple[_Group, _Group, _Group]:
