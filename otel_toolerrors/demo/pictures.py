@@ -123,7 +123,7 @@ def _bars(spans: list[_Span], decisions: list[_Decision]) -> Iterator[Row]:
     zero = min(span.start for span in spans)
     for line, (depth, span) in enumerate(_in_tree_order(spans)):
         made = [one for one in decisions if one.span == (span.parent if span.attempt else span.id)]
-        bar = {"line": line, "label": f"↳ {span.name}" if depth > 1 else span.name}
+        bar = {"line": line, "label": f"– {span.name}" if depth > 1 else span.name}
         note = _attempt_note(span, made) if span.attempt else _call_note(span, made) if depth else ""
         begin, end = (span.start - zero) / 1e9, (span.end - zero) / 1e9
         yield bar | {"begin": begin, "end": end, "what": _verdict(span, depth), "note": note}
