@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from otel_toolerrors.layer import Run
+from otel_toolerrors.layer.streams import adrained, drained
 from otel_toolerrors.layer.tools import InBand
 from otel_toolerrors.layer.watch import Watched
 from otel_toolerrors.policy import Declaration
@@ -44,7 +45,7 @@ class Called(Generic[R]):
         last: list[R] = []
 
         def attempt(**_: Any) -> Any:
-            last[:] = [handler()]
+            last[:] = [drained(handler())]
             return self.form.plain(last[0])
 
         outcome = self.run.call(self.tool, self.arguments, function=attempt, **self._how())
@@ -58,7 +59,7 @@ class Called(Generic[R]):
         last: list[R] = []
 
         async def attempt(**_: Any) -> Any:
-            last[:] = [await handler()]
+            last[:] = [await adrained(await handler())]
             return self.form.plain(last[0])
 
         outcome = await self.run.acall(self.tool, self.arguments, function=attempt, **self._how())

@@ -18,18 +18,30 @@ def collected(function: Callable[..., Any]) -> Callable[..., Any]:
 
         @wraps(function)
         async def acollect(*args: Any, **kwargs: Any) -> Any:
-            async with aclosing(function(*args, **kwargs)) as parts:
-                return _whole([part async for part in parts])
+            return await adrained(function(*args, **kwargs))
 
         return acollect
     if inspect.isgeneratorfunction(function):
 
         @wraps(function)
         def collect(*args: Any, **kwargs: Any) -> Any:
-            return _whole(list(function(*args, **kwargs)))
+            return drained(function(*args, **kwargs))
 
         return collect
     return function
+
+
+def drained(value: Any) -> Any:
+    """Give all that a generator yields, as one value; anything else is given back."""
+    return _whole(list(value)) if inspect.isgenerator(value) else value
+
+
+async def adrained(value: Any) -> Any:
+    """Do what `drained` does, with generators of either kind."""
+    if not inspect.isasyncgen(value):
+        return drained(value)
+    async with aclosing(value) as parts:
+        return _whole([part async for part in parts])
 
 
 def _whole(parts: list[Any]) -> Any:

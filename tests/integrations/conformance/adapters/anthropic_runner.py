@@ -84,7 +84,7 @@ ADAPTERS = tuple(
         _converse(asynchronous=asynchronous),
         asynchronous=asynchronous,
         interrupt=_pause,
-        impossible={"stream": "the SDK accepts a function or a coroutine; it cannot yield"},
+        impossible={"stream": "the SDK refuses an async generator, which is no coroutine"} if asynchronous else {},
     )
     for asynchronous in (False, True)
 )

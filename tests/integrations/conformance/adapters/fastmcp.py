@@ -48,7 +48,7 @@ ADAPTERS = (
         interrupt=_elicit,
         impossible={
             **dict.fromkeys(("permission", "run_breaker", "parallel", "degrade"), NOT_ITS_RUN),
-            "stream": "a tool's result is one message",
+            "stream": "FastMCP collects the parts itself, and writes them as a list",
         },
     ),
 )

@@ -110,7 +110,7 @@ def _graph(stage: Stage, seen: Seen, run: Any) -> Any:
     return graph.compile(checkpointer=InMemorySaver())
 
 
-_NO_STREAMS = {"stream": "a tool that yields is shown as the generator's repr, before any wrapper sees it"}
+_NO_STREAMS = {"stream": "a generator is turned into its repr, and an async one awaited, before any wrapper sees it"}
 
 ADAPTERS = tuple(
     Adapter(

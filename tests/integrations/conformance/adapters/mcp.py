@@ -99,7 +99,7 @@ ADAPTERS = (
         _client,
         asynchronous=True,
         interrupt=_elicit,
-        impossible={"stream": "a tool's result is one message"},
+        impossible={"stream": "a tool's result is one message, which the server has collected"},
     ),
     Adapter(
         "MCP server",

@@ -67,6 +67,5 @@ ADAPTERS = (
         _converse,
         asynchronous=True,
         interrupt=lambda: "yes",
-        impossible={"stream": "a tool is a function or a coroutine; it cannot yield"},
     ),
 )

@@ -71,6 +71,5 @@ ADAPTERS = (
         _converse,
         asynchronous=True,
         interrupt=_ask_again,
-        impossible={"stream": "a tool is a function or a coroutine; it cannot yield"},
     ),
 )
