@@ -97,8 +97,8 @@ less clear than planted ones.
 Recall: fleets in which the planted cause was found. Precision: of everything of that kind that was reported in any
 fleet, the share that was planted or rightly follows from what was planted. What follows is our own judgement (`also` in
 `benchmarks/fleet.py`), and was widened after a first run of these fleets: before that, precision was 60 % for
-`retry_storm`, 71 % for `misclassified_should_not_retry` and 87 % for `breaker_false_trip`. Each of these reports was one
-that we then judged to be right; somebody else may judge otherwise.
+`retry_storm`, 71 % for `misclassified_should_not_retry` and 87 % for `breaker_false_trip`. Each of these reports was
+one that we then judged to be right; others may judge otherwise.
 """
 
 _REPLAY = """## Replay against fleets that really ran
