@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import shutil
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
@@ -159,11 +160,12 @@ def _cells(line: Line) -> tuple[str, str, tuple[str, str]]:
 
 def _point_on(screen: Screen, keep: Path, example: str, seconds: float) -> None:
     screen.title("Where to look")
+    program = "toolerrors" if shutil.which("toolerrors") else sys.argv[0]  # make calls it by its path
     curve = keep / "pictures" / "tuning-light.svg"
     rows = [
         ("a picture of a run", keep / "pictures" / "trace-light.svg"),
-        ("the same run here", f"toolerrors show {example[:8]} {keep / 'before'}"),
-        ("the findings, explained", f"toolerrors analyze {keep / 'before'} --details"),
+        ("the same run here", f"{program} show {example[:8]} {keep / 'before'}"),
+        ("the findings, explained", f"{program} analyze {keep / 'before'} --details"),
         ("the tuned policy", keep / _POLICY),
         *([("what one of its numbers does", curve)] if curve.exists() else []),
     ]
