@@ -1,6 +1,7 @@
 """The JSON lines, against a real collector's output and against the standard encoder."""
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -42,16 +43,20 @@ def span_with(attributes):
     return span
 
 
+# JSON has one NaN: the sign and the payload of another cannot be written.
+NUMBERS = st.floats().map(lambda number: number if number == number else math.nan)  # noqa: PLR0124 - true but for NaN
+
+
 @given(
     st.dictionaries(
         st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5),
         st.one_of(
             st.text(st.characters(exclude_categories=["Cs"])),
             st.integers(-(2**63), 2**63 - 1),
-            st.floats(),
+            NUMBERS,
             st.booleans(),
             st.binary(max_size=8),
-            st.lists(st.floats(), max_size=3),
+            st.lists(NUMBERS, max_size=3),
         ),
         max_size=5,
     )
