@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextvars import copy_context
@@ -21,6 +22,9 @@ from .tools import Tool
 if TYPE_CHECKING:
     from .calling import Calling
     from .layer import RecoveryLayer
+
+
+_log = logging.getLogger("otel_toolerrors")
 
 
 class RunHands:
@@ -62,7 +66,14 @@ class RunHands:
         return None if tool is None else self._layer.rules_for(name, tool.declared, "fallback")
 
     def _judge(self, attempt: Attempt, error: Exception) -> Fault:
-        return classify(error, effects=attempt.effects, rules=self._layer.fault_rules)
+        try:
+            return classify(error, effects=attempt.effects, rules=self._layer.fault_rules)
+        except Exception:  # noqa: BLE001 - a defect of ours is an unknown fault, which nothing repeats
+            _log.exception("an error could not be classified")
+            return Fault(
+                category="unknown", code="unclassified", passing=False, side_effects="unknown", effects=attempt.effects,
+                message=type(error).__qualname__, fingerprint="unclassified", signal="rule", strength="weak",
+            )  # fmt: skip
 
     def _inspect(self, attempt: Attempt, value: Any, *, own: Tool | None = None) -> Fault | None:
         tool = own if own is not None and own.name == attempt.tool else self._layer.tools.get(attempt.tool)
@@ -70,7 +81,11 @@ class RunHands:
             return None
         if callable(tool.in_band) and not tool.in_band(value):
             return None
-        return classify_result(value, effects=attempt.effects, rules=self._layer.fault_rules)
+        try:
+            return classify_result(value, effects=attempt.effects, rules=self._layer.fault_rules)
+        except Exception:  # noqa: BLE001 - as above; what cannot be read is taken for what the tool returned
+            _log.exception("a result could not be inspected")
+            return None
 
 
 def _call(tool: Tool, attempt: Attempt) -> Any:

@@ -235,6 +235,27 @@ def test_writes_are_never_hedged():
     assert [] == bench.of(HedgeStarted)
 
 
+# Our own defects
+
+
+def test_a_classifier_that_fails_is_an_unknown_fault(call, monkeypatch, caplog):
+    """A defect of ours never reaches the agent: the error is surfaced, and nothing is repeated."""
+
+    def broken(*_args, **_kwargs):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("otel_toolerrors.layer.hands.classify", broken)
+    monkeypatch.setattr("otel_toolerrors.layer.hands.classify_result", broken)
+    bench = Bench()
+    tool = bench.tool("act", ConnectionResetError("reset"), effects="read")
+    bench.tool("look", {"error": "?"}, effects="read", in_band=True)
+    with bench.layer.run() as run:
+        outcome = call(run, "act")
+        assert {"error": "?"} == call(run, "look").value
+    assert ("surfaced", "unclassified", 1) == (outcome.kind, outcome.envelope.error.code, len(tool.calls))
+    assert "could not be classified" in caplog.text
+
+
 # Registering
 
 
