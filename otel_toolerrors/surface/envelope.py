@@ -48,10 +48,14 @@ NEEDS_A_PERSON = frozenset({"permission", "permanent", "bug"})
 """Categories that no argument of the model's can fix (S3)."""
 
 
+def is_open_write(fault: Fault) -> bool:
+    """Tell whether a write may or may not have happened: somebody has to look (S3)."""
+    return fault.effects in ("write", "destructive") and fault.side_effects == "unknown"
+
+
 def envelope_for(decision: Decision, fault: Fault, tool: str, *, hint: str | None, trace_id: str | None) -> Envelope:
     """Put a failure into the envelope."""
     stopped = decision.kind == "stopped" and fault.category not in ("validation", "not_found")
-    open_write = fault.effects in ("write", "destructive") and fault.side_effects == "unknown"
     return Envelope(
         ok=False,
         tool=tool,
@@ -62,7 +66,7 @@ def envelope_for(decision: Decision, fault: Fault, tool: str, *, hint: str | Non
             retryable=fault.retryable and decision.kind != "stopped",
             # A read has none; what is known about it matters to a retry only.
             side_effects="none" if fault.effects == "read" else fault.side_effects,
-            human_action_required=stopped or open_write or fault.category in NEEDS_A_PERSON,
+            human_action_required=stopped or is_open_write(fault) or fault.category in NEEDS_A_PERSON,
             retry_after=fault.retry_after,
             summary=fault.message,
             recovery_hint=hint,

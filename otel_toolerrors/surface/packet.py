@@ -13,6 +13,8 @@ from otel_toolerrors.engine import Decision
 from otel_toolerrors.faults import Fault
 from otel_toolerrors.vocabulary import SideEffects, StopReason
 
+from .envelope import is_open_write
+
 
 class RecoveryPacket(BaseModel):
     """What failed, and what may and may not be done next."""
@@ -89,7 +91,7 @@ def packet_for(
 ) -> RecoveryPacket:
     """Write the packet for a failed call."""
     writes = fault.effects in ("write", "destructive")
-    open_write = writes and fault.side_effects == "unknown"
+    open_write = is_open_write(fault)
     first = (_VERIFY, _SAME_KEY) if keyed else (_VERIFY,)
     safe = (*(first if open_write else ()), *_SAFE.get(fault.category, _SAFE["unknown"]))
     unsafe: tuple[str, ...] = (_DONE,) if writes and fault.side_effects == "committed" else ()

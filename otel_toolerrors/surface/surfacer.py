@@ -13,7 +13,7 @@ from otel_toolerrors.vocabulary import Arm, ErrorSurfaced, Event, PacketIssued, 
 
 from .catalog import Catalog
 from .context import Context, ContextBuilder
-from .envelope import Envelope, envelope_for
+from .envelope import Envelope, envelope_for, is_open_write
 from .messages import (
     CANCELLED,
     DEGRADED,
@@ -147,8 +147,7 @@ class Surfacer:
     def _packet(
         self, decision: Decision, call: Call, fault: Fault, where: Where, emit: Callable[[Event], None]
     ) -> RecoveryPacket | None:
-        open_write = fault.effects in ("write", "destructive") and fault.side_effects == "unknown"
-        if decision.kind != "stopped" and not open_write:
+        if decision.kind != "stopped" and not is_open_write(fault):
             return None
         packet = packet_for(
             decision, self._quoted(fault), call.tool, target=call.target, run_id=where.run_id,
