@@ -80,10 +80,5 @@ def field(item: Any, name: str) -> Any:
 
 
 def once(client: C) -> C:
-    """Give the SDK's client without its own retries (``max_retries=0``), so that they do not multiply with ours.
-
-    Put recovery around its requests, which have no side effects::
-
-        ask = layer.protect(effects="read", service="provider")(once(client).messages.create)
-    """
+    """Give the SDK's client without its own retries (``max_retries=0``), which would multiply with those around it."""
     return client.with_options(max_retries=0)  # type: ignore[attr-defined, no-any-return]

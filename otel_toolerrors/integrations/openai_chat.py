@@ -12,8 +12,9 @@ from otel_toolerrors.layer import Run
 from otel_toolerrors.surface import Outcome
 
 from ._asked import Asked, amake, field, make, once
+from ._requests import recovering
 
-__all__ = ["aanswer", "answer", "complete", "once", "tool_message", "tools"]
+__all__ = ["aanswer", "answer", "complete", "once", "recovering", "tool_message", "tools"]
 
 
 def tools(run: Run) -> list[dict[str, Any]]:

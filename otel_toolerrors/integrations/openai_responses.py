@@ -12,8 +12,9 @@ from otel_toolerrors.layer import Run
 from otel_toolerrors.surface import Outcome
 
 from ._asked import Asked, amake, field, make, once
+from ._requests import recovering
 
-__all__ = ["aanswer", "answer", "complete", "once", "output_item", "tools"]
+__all__ = ["aanswer", "answer", "complete", "once", "output_item", "recovering", "tools"]
 
 _CUSTOM = "custom_tool_call"
 _CALLS = ("function_call", _CUSTOM)

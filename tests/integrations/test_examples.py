@@ -13,6 +13,7 @@ PRINTS = {
     "langchain_agent": ("langchain", "one result for lamps\nThere is one lamp."),
     "mcp_client": ("mcp", "one result for lamps"),
     "mcp_server": ("mcp", '"category": "validation"'),
+    "model_requests": ("anthropic", "529 large 11760\n200 small 11760\nHello."),
     "openai_agents_run": ("agents", "There is one lamp."),
     "pydantic_ai_agent": ("pydantic_ai", "There is one lamp."),
     "raw_anthropic": ("anthropic", "one result for lamps\nThere is one lamp."),

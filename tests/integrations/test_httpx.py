@@ -190,7 +190,7 @@ def test_sdk_takes_the_transport():
     anthropic = pytest.importorskip("anthropic", reason="needs an SDK that takes an http_client")
     bench = Bench()
     with wire.serving(["hello"]) as provider:
-        provider.outages = [(529, {}), (429, {"retry-after": "7"})]
+        provider.outages = [wire.Outage(529), wire.Outage(429, {"retry-after": "7"})]
         transport = RecoveryTransport(bench.layer, httpx2.HTTPTransport(verify=False), name="anthropic")
         http = anthropic.DefaultHttpxClient(transport=transport)
         client = anthropic.Anthropic(api_key="k", base_url=provider.url, max_retries=0, http_client=http)

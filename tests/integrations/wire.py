@@ -32,6 +32,15 @@ class Ask:
 Turn = Sequence[Ask] | str
 
 
+@dataclass(frozen=True)
+class Outage:
+    """An answer that is an error."""
+
+    status: int
+    headers: dict[str, str] = field(default_factory=dict)
+    message: str = "try later"
+
+
 class Provider:
     """What the server received, and what it will say next."""
 
@@ -40,20 +49,27 @@ class Provider:
         self.turns = list(turns)
         self.requests: list[dict[str, Any]] = []
         self.refused: list[str] = []
-        self.outages: list[tuple[int, dict[str, str]]] = []
-        """Statuses and headers to answer with before the script goes on."""
+        self.outages: list[Outage] = []
+        """What to answer with before the script goes on."""
 
-    def reply(self, path: str, request: dict[str, Any]) -> tuple[int, dict[str, str], dict[str, Any]]:
-        """Answer one request."""
+    def reply(self, path: str, request: dict[str, Any]) -> tuple[int, dict[str, str], dict[str, Any] | str]:
+        """Answer one request, with JSON or with the text of a stream."""
         self.requests.append(request)
         if self.outages:
-            status, headers = self.outages.pop(0)
-            return status, headers, {"error": {"type": "overloaded_error", "message": "try later"}}
+            outage = self.outages.pop(0)
+            return outage.status, outage.headers, _error(outage.status, outage.message)
         speaks = next(dialect for end, dialect in _DIALECTS.items() if path.split("?", maxsplit=1)[0].endswith(end))
         if (problem := speaks.problem(request)) is not None:
             self.refused.append(problem)
-            return 400, {}, {"type": "error", "error": {"type": "invalid_request_error", "message": problem}}
+            return 400, {}, _error(400, problem)
+        if request.get("stream"):
+            return 200, {}, speaks.broken_stream
         return 200, {}, speaks.say(self.turns.pop(0))
+
+
+def _error(status: int, message: str) -> dict[str, Any]:
+    kind = {400: "invalid_request_error", 429: "rate_limit_error", 529: "overloaded_error"}.get(status, "api_error")
+    return {"type": "error", "error": {"type": kind, "message": message}}
 
 
 @contextmanager
@@ -67,13 +83,11 @@ def serving(turns: Sequence[Turn]) -> Iterator[Provider]:
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["content-length"])))
             status, headers, payload = provider.reply(self.path, request)
-            body = json.dumps(payload).encode()
+            streams = isinstance(payload, str)
+            body = (payload if streams else json.dumps(payload)).encode()
+            kind = "text/event-stream" if streams else "application/json"
             self.send_response(status)
-            for name, value in {
-                **headers,
-                "content-type": "application/json",
-                "content-length": str(len(body)),
-            }.items():
+            for name, value in {**headers, "content-type": kind, "content-length": str(len(body))}.items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body)
@@ -182,14 +196,52 @@ def _problem_of_responses(request: dict[str, Any]) -> str | None:
     return f"No tool output found for function call {sorted(calls - given)}" if calls - given else None
 
 
+# Streams that begin well, and break off with an error
+
+
+def _events(*events: dict[str, Any]) -> str:
+    named = (f"event: {event['type']}\n" if "type" in event else "" for event in events)
+    return "".join(f"{name}data: {json.dumps(event)}\n\n" for name, event in zip(named, events, strict=True))
+
+
+_OVERLOADED = {"type": "overloaded_error", "message": "Overloaded"}
+
+
+def _broken_message() -> str:
+    empty = {**_say_message(""), "content": [], "stop_reason": None}
+    return _events(
+        {"type": "message_start", "message": empty},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hel"}},
+        {"type": "error", "error": _OVERLOADED},
+    )
+
+
+def _broken_completion() -> str:
+    choice = {"index": 0, "delta": {"role": "assistant", "content": "Hel"}, "finish_reason": None}
+    chunk = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "scripted", "choices": [choice]}
+    return _events(chunk, {"error": _OVERLOADED})
+
+
+def _broken_response() -> str:
+    begun = {**_say_response(""), "status": "in_progress", "output": []}
+    delta = {"item_id": "m1", "output_index": 0, "content_index": 0, "delta": "Hel", "logprobs": []}
+    return _events(
+        {"type": "response.created", "sequence_number": 0, "response": begun},
+        {"type": "response.output_text.delta", "sequence_number": 1, **delta},
+        {"type": "error", "sequence_number": 2, "code": "server_error", "message": "Overloaded", "param": None},
+    )
+
+
 @dataclass(frozen=True)
 class _Dialect:
     say: Callable[[Turn], dict[str, Any]]
     problem: Callable[[dict[str, Any]], str | None]
+    broken_stream: str
 
 
 _DIALECTS = {
-    "/messages": _Dialect(_say_message, _problem_of_messages),
-    "/chat/completions": _Dialect(_say_completion, _problem_of_completions),
-    "/responses": _Dialect(_say_response, _problem_of_responses),
+    "/messages": _Dialect(_say_message, _problem_of_messages, _broken_message()),
+    "/chat/completions": _Dialect(_say_completion, _problem_of_completions, _broken_completion()),
+    "/responses": _Dialect(_say_response, _problem_of_responses, _broken_response()),
 }

@@ -34,13 +34,11 @@ def scripted(request: httpx2.Request) -> httpx2.Response:
 
 
 http = httpx2.Client(transport=httpx2.MockTransport(scripted))
-client = recovery.once(anthropic.Anthropic(api_key="scripted", http_client=http))  # our retries, not the SDK's
-ask = layer.protect(effects="read", service="anthropic")(client.messages.create)  # a request has no side effects
-
 messages = [{"role": "user", "content": "Do we have lamps?"}]
 with layer.run(agent="catalogue") as run:
+    client = recovery.recovering(anthropic.Anthropic(api_key="scripted", http_client=http), run)
     while not run.stopped:
-        reply = ask(model="scripted", max_tokens=256, messages=messages, tools=recovery.tools(run))
+        reply = client.messages.create(model="scripted", max_tokens=256, messages=messages, tools=recovery.tools(run))
         messages.append({"role": "assistant", "content": reply.content})
         if reply.stop_reason != "tool_use":
             break

@@ -26,10 +26,10 @@ def scripted(request: httpx2.Request) -> httpx2.Response:
 
 
 http = httpx2.Client(transport=httpx2.MockTransport(scripted))
-client = recovery.once(openai.OpenAI(api_key="scripted", http_client=http))
 
 items = [{"role": "user", "content": "Do we have lamps?"}]
 with layer.run(agent="catalogue") as run:
+    client = recovery.recovering(openai.OpenAI(api_key="scripted", http_client=http), run)
     while not run.stopped:
         reply = client.responses.create(model="scripted", input=items, tools=recovery.tools(run))
         items += [item.to_dict() for item in reply.output]
