@@ -18,9 +18,13 @@ FRAMEWORKS = {
     "openai_agents": ("agents",),
     "mcp": ("mcp",),
     "fastmcp": ("fastmcp",),
+    "httpx": ("httpx",),
     "functions": (),
 }
 """Module of adapters: what must be installed for it."""
+
+NO_MODEL = "no model reads it: what went wrong comes out as it is"
+NO_RUN = "it belongs to no run"
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tests.integrations.conformance.adapter import Adapter
+from tests.integrations.conformance.adapter import NO_MODEL, NO_RUN, Adapter
 from tests.integrations.conformance.loop import converse_with
 from tests.integrations.conformance.stage import Seen, Stage
 
@@ -37,9 +37,6 @@ def _converse(stage: Stage) -> Seen:
     return converse_with(stage, connected, lambda error: isinstance(error, Paused))
 
 
-_RAISES = "no model reads it: the function's own exception is raised, unchanged"
-_NO_RUN = "a function belongs to no run"
-
 ADAPTERS = (
     Adapter(
         "layer.protect",
@@ -47,8 +44,8 @@ ADAPTERS = (
         asynchronous=True,
         interrupt=_pause,
         impossible={
-            **dict.fromkeys(("validation", "secret", "huge", "mute"), _RAISES),
-            **dict.fromkeys(("permission", "run_breaker", "degrade", "parallel"), _NO_RUN),
+            **dict.fromkeys(("validation", "secret", "huge", "mute"), NO_MODEL),
+            **dict.fromkeys(("permission", "run_breaker", "degrade", "parallel"), NO_RUN),
             "stream": "a generator stays one: it is repeated until it has yielded, and not after",
         },
     ),
