@@ -47,26 +47,34 @@ def apply(
     Raises:
         ApplyError: A file exists, a base cannot be read, or what would be written is not valid.
     """
-    everything = list(patches)
-    targets = [target for target in FILES if any(patch.target == target for patch in everything)]
-    plan: dict[Path, str] = {}
-    for target in targets:
-        path = Path(folder) / FILES[target]
+    texts = proposed(patches, bases=bases)
+    paths = {target: Path(folder) / FILES[target] for target in texts}
+    for path in paths.values():
         if path.exists() and not overwrite:
             raise ApplyError(f"{path} exists; name another folder, or overwrite it")
-        plan[path] = _text(merged(everything, target), (bases or {}).get(target))
     Path(folder).mkdir(parents=True, exist_ok=True)
-    partials = {path: path.with_name(f"{path.name}.partial") for path in plan}
+    partials = {target: path.with_name(f"{path.name}.partial") for target, path in paths.items()}
     try:
-        for (path, text), target in zip(plan.items(), targets, strict=True):
-            partials[path].write_text(text, encoding="utf-8")
-            _check(target, partials[path])
-        for path, partial in partials.items():
-            partial.replace(path)
+        for target, partial in partials.items():
+            partial.write_text(texts[target], encoding="utf-8")
+            _check(target, partial)
+        for target, partial in partials.items():
+            partial.replace(paths[target])
     finally:
         for partial in partials.values():
             partial.unlink(missing_ok=True)
-    return list(plan)
+    return list(paths.values())
+
+
+def proposed(patches: Iterable[Patch], *, bases: Mapping[Target, str | Path] | None = None) -> dict[Target, str]:
+    """Give the text that `apply` would write for each target, without writing or checking it.
+
+    Raises:
+        ApplyError: A base cannot be read.
+    """
+    everything = list(patches)
+    targets = [target for target in FILES if any(patch.target == target for patch in everything)]
+    return {target: _text(merged(everything, target), (bases or {}).get(target)) for target in targets}
 
 
 def _text(patch: Patch, base: str | Path | None) -> str:

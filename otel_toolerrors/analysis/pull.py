@@ -73,8 +73,12 @@ def pull(
 
     Raises:
         TraceSourceError: no such server there, or it refuses; the message says what to do.
+        ImportError: httpx is missing: ``pip install 'otel-toolerrors[pull]'``.
     """
-    import httpx  # noqa: PLC0415 - an extra
+    try:
+        import httpx  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise ImportError("pull() needs httpx: pip install 'otel-toolerrors[pull]'") from error
 
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
@@ -84,8 +88,7 @@ def pull(
         windows = list(_windows(_nanoseconds(since), _nanoseconds(until), window // timedelta(microseconds=1) * 1_000))
         state = Pulled(windows=len(windows))
         for begin, end in windows:
-            file = place / f"{chosen}-{begin}-{end}.jsonl"
-            traces = 0 if file.exists() else _write(store, file, begin, end, limit)
+            traces = 0 if _is_there(place, chosen, begin, end) else _write(store, place, chosen, (begin, end), limit)
             state = replace(state, done=state.done + 1, traces=state.traces + traces)
             if progress:
                 progress(state)
@@ -150,19 +153,29 @@ class _Tempo:
         return list(unwrap(answer.content))
 
 
-def _write(store: _Store, file: Path, begin: int, end: int, limit: int) -> int:
+def _pulled(place: Path, backend: Backend, begin: int) -> dict[int, Path]:
+    """Files of an earlier pull for the window that begins here, by the time up to which they hold everything."""
+    return {int(file.stem.rsplit("-", 1)[1]): file for file in place.glob(f"{backend}-{begin}-*.jsonl")}
+
+
+def _is_there(place: Path, backend: Backend, begin: int, end: int) -> bool:
+    return max(_pulled(place, backend, begin), default=begin) >= end
+
+
+def _write(store: _Store, place: Path, backend: Backend, window: tuple[int, int], limit: int) -> int:
     """Write a window's traces to a file that appears when it is complete; return how many they are."""
-    unfinished = file.with_suffix(".unfinished")
+    begin, end = window
+    shorter = _pulled(place, backend, begin)  # the same window, when it was not over yet
+    unfinished = place / f"{backend}-{begin}-{end}.unfinished"
     traces = 0
     with unfinished.open("w", encoding="utf-8") as target:
         for requests in _fetch_all(store, begin, end, limit):
             traces += len(requests)
             for request in (request for parts in requests.values() for request in parts):
                 target.write(json.dumps(request, separators=(",", ":")) + "\n")
-    unfinished.replace(file)
-    for earlier in file.parent.glob(f"{file.stem.rsplit('-', 1)[0]}-*.jsonl"):
-        if earlier != file:  # the same window, when it was not over yet
-            earlier.unlink()
+    unfinished.replace(unfinished.with_suffix(".jsonl"))
+    for earlier in shorter.values():
+        earlier.unlink()
     return traces
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from .codes import ExitCode
 from .screen import SEVERITY_STYLES, Screen
-from .traces import DEFAULT_PATH, TracesPath, opened, quarantine, tell_quarantined
+from .traces import DEFAULT_PATH, DatabaseOption, TracesPath, opened, quarantine, tell_quarantined
 
 if TYPE_CHECKING:
     from otel_toolerrors.analysis import Traces
@@ -30,9 +29,7 @@ def analyze(
     details: Annotated[
         bool, typer.Option("--details", help="Also explain each finding, and what would mend it.")
     ] = False,
-    database: Annotated[
-        Path | None, typer.Option(help="Keep what was read here; later only what is new is read.")
-    ] = None,
+    database: DatabaseOption = None,
 ) -> None:
     """Read traces, and report what the layer, the policy or the suggestion catalog got wrong."""
     from otel_toolerrors.analysis.findings import at_least_as_grave
@@ -83,10 +80,10 @@ def show_findings(screen: Screen, findings: Sequence[Finding], *, details: bool)
         return
     screen.title(f"{len(findings)} finding{'' if len(findings) == 1 else 's'}")
     rows = [
-        ((one.severity, SEVERITY_STYLES[one.severity]), one.kind, one.title, _cost(one), _example(one))
+        ((one.severity, SEVERITY_STYLES[one.severity]), one.kind, one.title, _cost(one), _example(one), one.id)
         for one in findings
     ]
-    screen.table(["severity", "kind", "what", "cost", "example trace"], rows)
+    screen.table(["severity", "kind", "what", "cost", "example trace", "id"], rows)
     if details:
         for finding in findings:
             _explain(screen, finding)
@@ -96,7 +93,7 @@ def _explain(screen: Screen, finding: Finding) -> None:
     screen.title(finding.title)
     screen.say(finding.explanation)
     if finding.patch is not None:
-        screen.say(f"To mend it, in the {finding.patch.target} file:")
+        screen.say(f"To mend it, in the {finding.patch.target} file (toolerrors apply --finding {finding.id}):")
         screen.block(finding.patch.toml(), "green", indent=4)
 
 

@@ -7,18 +7,23 @@ import sys
 import typer
 
 from .analyze import analyze
+from .apply import apply
 from .classify import classify
 from .codes import ExitCode, Unusable
 from .demo import demo
+from .doctor import doctor
 from .policy import explain, rules
+from .pull import pull
+from .replay import replay
+from .report import report
 from .screen import Screen, forgiving, hang_up
 from .show import show
 from .tune import tune
 
 _HELP = """Recover from tool errors, and learn from the traces of it.
 
-Exit codes: 0 done; 1 findings at or above --fail-on; 2 nothing done, the message says why; 4 some input could not be
-read and was left out. They add up.
+Exit codes: 0 done; 1 findings at or above --fail-on, or a check of doctor that failed; 2 nothing done, the message
+says why; 4 some input could not be read and was left out. They add up.
 """
 
 # Plain help: it looks the same on a terminal and in a pipe.
@@ -26,8 +31,13 @@ app = typer.Typer(help=_HELP, no_args_is_help=True, rich_markup_mode=None, prett
 app.command()(demo)
 app.command()(analyze)
 app.command()(show)
+app.command()(report)
+app.command()(apply)
+app.command()(replay)
 app.command()(tune)
+app.command()(pull)
 app.command()(classify)
+app.command()(doctor)
 
 policy = typer.Typer(
     help="Look into the policy and the classification rules.", no_args_is_help=True, rich_markup_mode=None

@@ -62,7 +62,7 @@ def _fault(
     try:
         if status is not None:
             text = "" if sys.stdin.isatty() else sys.stdin.read(_LIMIT)
-            return fault_from_body(text, status=status, fields=_fields(headers), effects=effects, rules=rules)
+            return fault_from_body(text, status=status, fields=fields_of(headers), effects=effects, rules=rules)
         text = _read()
         value = _json(text)
         if value is not None:
@@ -72,7 +72,8 @@ def _fault(
         raise Unusable(str(error)) from error
 
 
-def _fields(headers: list[str]) -> dict[str, str]:
+def fields_of(headers: list[str]) -> dict[str, str]:
+    """Read ``Name: value`` lines as they stand on a command line."""
     fields = {}
     for header in headers:
         name, colon, value = header.partition(":")

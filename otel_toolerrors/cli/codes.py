@@ -11,7 +11,7 @@ class ExitCode(IntFlag):
     DONE = 0
     """Everything was done."""
     FINDINGS = 1
-    """There is a finding at or above ``--fail-on``."""
+    """There is a finding at or above ``--fail-on``, or a check of ``doctor`` failed."""
     USAGE = 2
     """An argument, a file or a policy cannot be used; the message names the place and the fix. Nothing was done."""
     QUARANTINED = 4

@@ -13,6 +13,7 @@ from typing import Any, TextIO
 
 from rich import box
 from rich.console import Console, RenderableType
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
@@ -118,8 +119,15 @@ class Screen:
         if not self.rich:
             yield lambda _share: None
             return
-        with self.console.status(Text(f"{text} …")) as status:
-            yield lambda share: status.update(Text(f"{text} … {share:.0%}"))
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TaskProgressColumn(),
+            TimeRemainingColumn(),
+        )
+        with Progress(*columns, console=self.console, transient=True) as bars:
+            task = bars.add_task(printable(text), total=None)
+            yield lambda share: bars.update(task, total=1.0, completed=share)
 
     def _cell(self, cell: object) -> Text:
         text, style = cell if isinstance(cell, tuple) else (cell, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,15 +13,15 @@ import typer
 from otel_toolerrors.telemetry.setup import TRACES_DIR
 
 from .codes import ExitCode, Unusable
+from .screen import Screen
 
 if TYPE_CHECKING:
     from otel_toolerrors.analysis import Traces
 
-    from .screen import Screen
-
 TracesPath = Annotated[str, typer.Argument(metavar="[PATH]", help="File, folder or glob of traces, or a .duckdb file.")]
 DEFAULT_PATH = TRACES_DIR
 """Where `configure` puts traces if nobody says otherwise."""
+DatabaseOption = Annotated[Path | None, typer.Option(help="Keep what was read here; later only what is new is read.")]
 
 _SHOWN = 5
 
@@ -33,7 +34,8 @@ def opened(path: str, database: Path | None = None) -> Iterator[Traces]:
     except ModuleNotFoundError as error:
         raise Unusable(f"{error.name} is not installed. Run: pip install 'otel-toolerrors[analysis]'") from error
     try:
-        traces = analysis.open(path, database=database)
+        with Screen(sys.stderr).progress("Reading the traces") as tell:
+            traces = analysis.open(path, database=database, progress=lambda done, total: tell(done / max(total, 1)))
     except analysis.TraceSourceError as error:
         raise Unusable(str(error)) from error
     with traces:

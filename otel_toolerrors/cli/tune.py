@@ -17,7 +17,7 @@ from .traces import DEFAULT_PATH, TracesPath, opened, quarantine, tell_quarantin
 if TYPE_CHECKING:
     from otel_toolerrors.analysis.tune import Comparison, Tuned
 
-_MEASURES = {
+MEASURES = {
     "failed": "failed calls",
     "cut_off": "calls never made: the run had stopped",
     "recovered": "recovered calls",
@@ -26,6 +26,7 @@ _MEASURES = {
     "added_latency": "added latency, s",
     "duplicate_risk": "repeats that may write twice",
 }
+"""What a replay measures, and how it is called on the screen."""
 
 
 def tune(
@@ -56,7 +57,7 @@ def tune(
         code = ExitCode.QUARANTINED if left_out else ExitCode.DONE
     else:
         show_tuned(screen, tuned)
-        screen.say(f"Written to {out}. Try it: toolerrors policy explain --policy {out}")
+        screen.say(f"Written to {out}. What it sets: toolerrors policy explain --policy {out}")
         code = tell_quarantined(screen, left_out)
     raise typer.Exit(code)
 
@@ -65,7 +66,7 @@ def show_tuned(screen: Screen, tuned: Tuned) -> None:
     """Print what a tuned policy changes, why, and what the runs that the search has not seen say to it."""
     held = tuned.held_out
     screen.title(f"Replayed on {held.runs} later runs that the search has not seen")
-    rows = [(label, *_pair(held, name)) for name, label in _MEASURES.items()]
+    rows = [(label, *_pair(held, name)) for name, label in MEASURES.items()]
     screen.table(["", "before", "tuned"], rows, right=["before", "tuned"])
     screen.say(
         f"{held.after.modelled:.0%} of the calls have an answer that is modelled; the others stand in the traces."
@@ -94,8 +95,8 @@ def as_json(tuned: Tuned, written: Path) -> dict[str, Any]:
         "held_out": {
             "runs": tuned.held_out.runs,
             "modelled": tuned.held_out.after.modelled,
-            "before": {name: getattr(tuned.held_out.before, name) for name in _MEASURES},
-            "after": {name: getattr(tuned.held_out.after, name) for name in _MEASURES},
+            "before": {name: getattr(tuned.held_out.before, name) for name in MEASURES},
+            "after": {name: getattr(tuned.held_out.after, name) for name in MEASURES},
         },
     }
 

@@ -6,7 +6,9 @@ from pathlib import Path
 from otel_toolerrors.cli.codes import ExitCode
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = ("demo", "analyze", "show", "tune", "classify", "policy")
+COMMANDS = (
+    "demo", "analyze", "show", "report", "apply", "replay", "tune", "pull", "classify", "doctor", "policy",
+)  # fmt: skip
 
 
 def _run(*arguments, **more):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, Literal
 
 from otel_toolerrors.analysis.patch import Patch
@@ -13,6 +15,8 @@ Severity = Literal["info", "low", "medium", "high"]
 
 SEVERITIES: tuple[Severity, ...] = ("info", "low", "medium", "high")
 """From the mildest to the gravest."""
+
+_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -59,13 +63,20 @@ class Finding:
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What makes it the same finding tomorrow."""
-        return self.kind, self.tool or self.service or "", self.fingerprint or self.code or "", self.title
+        """What makes it the same finding tomorrow, when the numbers in its title have grown."""
+        title = _NUMBER.sub("#", self.title)
+        return self.kind, self.tool or self.service or "", self.fingerprint or self.code or "", title
+
+    @property
+    def id(self) -> str:
+        """The key, short enough to type: eight hexadecimal digits."""
+        return sha256("\0".join(self.key).encode()).hexdigest()[:8]
 
     def to_dict(self) -> dict[str, Any]:
         """The finding as JSON can hold it."""
         interval = self.interval
         return {
+            "id": self.id,
             "kind": self.kind,
             "severity": self.severity,
             "title": self.title,

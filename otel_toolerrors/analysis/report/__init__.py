@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .report import JAEGER, report, write_report
+from .report import JAEGER, check_trace_url, report, write_report
 
-__all__ = ["JAEGER", "report", "write_report"]
+__all__ = ["JAEGER", "check_trace_url", "report", "write_report"]

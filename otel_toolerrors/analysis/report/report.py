@@ -43,8 +43,7 @@ def report(
         ValueError: ``trace_url`` is no http address with a ``{trace_id}``.
         ImportError: altair, vl-convert or Jinja is missing: ``pip install 'otel-toolerrors[report]'``.
     """
-    if trace_url is not None:
-        _check_address(trace_url)
+    check_trace_url(trace_url)
     from jinja2 import Environment, PackageLoader  # noqa: PLC0415 - an extra
 
     environment = Environment(
@@ -78,13 +77,20 @@ def _pictures(summary: Summary, tuned: Tuned | None) -> list[Picture]:
     return drawn
 
 
-def _check_address(template: str) -> None:
+def check_trace_url(template: str | None) -> None:
+    """Refuse a template that is no http address with a ``{trace_id}``; None links to nothing.
+
+    Raises:
+        ValueError: The text says what it may hold.
+    """
+    if template is None:
+        return
     try:
         filled = template.format(trace_id="0", span_id="0")
     except (KeyError, IndexError, ValueError, AttributeError) as error:
-        raise ValueError(f"trace_url may only hold {{trace_id}} and {{span_id}}: {template!r}") from error
+        raise ValueError(f"a trace's address may only hold {{trace_id}} and {{span_id}}: {template!r}") from error
     if urlsplit(filled).scheme not in ("http", "https") or "{trace_id}" not in template:
-        raise ValueError(f"trace_url must be an http address with {{trace_id}} in it, not {template!r}")
+        raise ValueError(f"a trace's address must be http with {{trace_id}} in it, not {template!r}")
 
 
 def _link(template: str | None, evidence: Evidence) -> str | None:

@@ -101,7 +101,7 @@ def test_an_id_cannot_leave_its_place_in_the_address(traces):
 )
 def test_a_template_that_is_no_address_is_refused(traces, template):
     """The error shows what was given."""
-    with pytest.raises(ValueError, match="trace_url"):
+    with pytest.raises(ValueError, match="a trace's address"):
         report(traces, findings=[], trace_url=template)
 
 
