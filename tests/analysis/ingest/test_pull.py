@@ -148,3 +148,14 @@ def test_a_time_without_a_zone_is_an_error(tmp_path):
     """Local time is nobody's time."""
     with serve(Fake("jaeger")) as url, pytest.raises(TraceSourceError, match="without a zone"):
         pull(url, tmp_path, since=BEGIN.replace(tzinfo=None), until=BEGIN + HOUR)
+
+
+def test_an_earlier_end_takes_nothing_away(tmp_path, open_traces):
+    """A window that is there up to a later time stays as it is."""
+    fake = Fake("jaeger")
+    with serve(fake) as url:
+        pull(url, tmp_path, backend="jaeger", since=BEGIN, until=BEGIN + 0.8 * HOUR)
+        fake.asked.clear()
+        pull(url, tmp_path, backend="jaeger", since=BEGIN, until=BEGIN + 0.5 * HOUR)
+    assert "/api/v3/traces" not in fake.asked
+    assert 48 == open_traces(tmp_path).ingested.spans
