@@ -12,7 +12,7 @@ INCLUDE := $(subst $(space),$(comma),$(foreach room,$(CORE),otel_toolerrors/$(ro
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-real soak check lint format types imports coverage contracts api docs-reference bench notebooks mutation constraints clean
+.PHONY: help demo test test-real soak fuzz check lint format types imports coverage contracts api docs-reference bench notebooks mutation constraints clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -61,6 +61,13 @@ docs-reference: $(VENV)/.dev  ## Write the generated pages anew: vocabulary, pol
 
 soak: $(VENV)/.dev  ## The tests that take many minutes: a hundred thousand hostile exceptions
 	@$(BIN)/pytest -m soak $(ARGS)
+
+FUZZ_TARGETS := text pasted classify policy catalog rules careful ingest report analyse
+FUZZ_SECONDS ?= 60
+
+fuzz: $(VENV)/.upkeep  ## Fuzz every reader of foreign input with atheris (FUZZ_SECONDS=60 for each)
+	@for target in $(FUZZ_TARGETS); do echo "==> $$target"; \
+	    $(BIN)/python -m tests.fuzz.run $$target --seconds $(FUZZ_SECONDS) || exit 1; done
 
 bench: $(VENV)/.dev  ## Benchmarks: ratios against a named baseline of the same run
 	@for script in benchmarks/bench_*.py; do echo "==> $$script"; $(BIN)/python $$script || exit 1; done

@@ -41,11 +41,13 @@ class Node:
     parts: tuple[tuple[object, str] | object, ...]
     children: list[Node] = field(default_factory=list)
 
-    def walk(self, depth: int = 0) -> Iterator[tuple[int, Node]]:
+    def walk(self) -> Iterator[tuple[int, Node]]:
         """Give each node with its depth, from the top."""
-        yield depth, self
-        for child in self.children:
-            yield from child.walk(depth + 1)
+        waiting = [(0, self)]
+        while waiting:
+            depth, node = waiting.pop()
+            yield depth, node
+            waiting += [(depth + 1, child) for child in reversed(node.children)]
 
 
 class Screen:
@@ -95,16 +97,15 @@ class Screen:
 
     def tree(self, top: Node) -> None:
         """Print a tree: with branches on a terminal, with indentation on a pipe."""
-        if self.rich:
-            self._print(self._grown(top, Tree(self._joined(top))))
+        if not self.rich:
+            for depth, node in top.walk():
+                self._print(Text("  " * depth) + self._joined(node))
             return
-        for depth, node in top.walk():
-            self._print(Text("  " * depth) + self._joined(node))
-
-    def _grown(self, node: Node, tree: Tree) -> Tree:
-        for child in node.children:
-            self._grown(child, tree.add(self._joined(child)))
-        return tree
+        tree = Tree(self._joined(top))
+        branches = {id(top): tree}
+        for _, node in top.walk():
+            branches |= {id(child): branches[id(node)].add(self._joined(child)) for child in node.children}
+        self._print(tree)
 
     def _joined(self, node: Node) -> Text:
         return Text("  ").join(map(self._cell, node.parts))

@@ -84,15 +84,27 @@ def _rows(traces: Traces, query: str, *params: str) -> list[Row]:
 
 
 def draw(trace_id: str, spans: list[Row], events: list[Row]) -> Node:
-    """Arrange spans and their events as a tree, in time; a span whose parent did not arrive hangs at the top."""
+    """Arrange spans and their events as a tree, in time; a span that no parent leads up from hangs at the top."""
     start = min((span["start_ns"] for span in spans), default=0)
+    parents = {span["span_id"]: span.get("parent_span_id", "") for span in spans}
     top = Node((("trace", "dim"), trace_id))
     nodes = {span["span_id"]: Node(_span_parts(span, start)) for span in spans}
-    moments = [(span["start_ns"], 0, span.get("parent_span_id", ""), nodes[span["span_id"]]) for span in spans]
+    moments = [(span["start_ns"], 0, _above(span["span_id"], parents), nodes[span["span_id"]]) for span in spans]
     moments += [(event["ts_ns"], 1, event["span_id"], Node(_event_parts(event, start))) for event in events]
     for _, _, parent, node in sorted(moments, key=itemgetter(0, 1)):
         nodes.get(parent, top).children.append(node)
     return top
+
+
+def _above(span_id: str, parents: Mapping[str, str]) -> str:
+    """The parent's id; none where parents lead in a circle, so that all of them are shown."""
+    seen, at = set(), parents[span_id]
+    while at in parents and at not in seen:
+        if at == span_id:
+            return ""
+        seen.add(at)
+        at = parents[at]
+    return parents[span_id]
 
 
 def _span_parts(span: Row, start: int) -> tuple[tuple[object, str] | object, ...]:

@@ -2,6 +2,7 @@ import json
 
 from otel_toolerrors import analysis
 from otel_toolerrors.cli.codes import ExitCode
+from tests.analysis.ingest.otlp_lines import line, span
 
 
 def _trace(folder):
@@ -59,3 +60,13 @@ def test_json_holds_spans_and_events(command, recorded):
     assert said.out.isascii()
     assert {"trace_id", "spans", "events"} == set(shown)
     assert next(span["name"] for span in shown["spans"]) == "invoke_agent tester"
+
+
+def test_spans_that_are_each_others_parents_are_shown(command, tmp_path):
+    """Parents that lead in a circle, or a thousand levels deep, hide nothing."""
+    circle = [span(1, name="one", parent=2), span(2, name="two", parent=1), span(3, name="own", parent=3)]
+    deep = [span(n, name=f"level {n}", trace=1, parent=n - 1) for n in range(10, 2_010)]
+    (tmp_path / "traces.jsonl").write_bytes(line(*circle, *deep))
+    said = command("show", "0" * 31 + "1", tmp_path)
+    assert all(name in said.out for name in ("one", "two", "own"))
+    assert "level 2009" in command("show", "0" * 31 + "2", tmp_path).out
