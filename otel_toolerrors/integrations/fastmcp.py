@@ -12,8 +12,8 @@ from mcp_types import CallToolRequestParams
 from otel_toolerrors.layer import RecoveryLayer
 from otel_toolerrors.surface import Outcome
 
+from ._mcp_results import ENVELOPE
 from ._through import Called, Form, reported
-from .mcp import ENVELOPE
 
 
 class RecoveryMiddleware(Middleware):

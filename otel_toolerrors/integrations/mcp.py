@@ -1,27 +1,22 @@
-"""MCP: a client whose calls recover, and a guard for the tools of a server."""
+"""MCP: a client whose calls recover."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import wraps
-from typing import Any, Final, TypeVar, cast
+from collections.abc import Mapping
+from typing import Any, Final, cast
 
 from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
-from mcp_types import URL_ELICITATION_REQUIRED, CallToolResult, TextContent, ToolAnnotations
+from mcp_types import URL_ELICITATION_REQUIRED, CallToolResult, ToolAnnotations
 from opentelemetry.propagate import inject
 
-from otel_toolerrors.layer import RecoveryLayer, Run
-from otel_toolerrors.layer.tools import InBand
+from otel_toolerrors.layer import Run
 from otel_toolerrors.policy import Declaration
-from otel_toolerrors.surface import Outcome
 from otel_toolerrors.vocabulary import Effects
 
-from ._through import Called, Form, reported
+from ._mcp_results import ENVELOPE, FORM
+from ._through import Called
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-ENVELOPE: Final = "toolerrors/envelope"
-"""Key of the envelope in a result's ``_meta``."""
+__all__ = ["ENVELOPE", "RecoveringClient"]
 
 _STRICTER: Final[tuple[Effects, ...]] = ("read", "idempotent", "write", "destructive")
 
@@ -71,45 +66,9 @@ class RecoveringClient:
             return cast("CallToolResult", result)
 
         called = Called(
-            run=self._run, form=_FORM, tool=name, arguments=arguments or {}, call_id=call_id, declared=declared
+            run=self._run, form=FORM, tool=name, arguments=arguments or {}, call_id=call_id, declared=declared
         )
         return await called.athrough(request)
-
-
-def guard(
-    layer: RecoveryLayer,
-    *,
-    name: str | None = None,
-    effects: Effects = "write",
-    in_band: InBand = False,
-    **declared: Any,
-) -> Callable[[F], F]:
-    """Guard a tool of an MCP server; put it below ``@server.tool()``.
-
-    The tool becomes async and keeps its signature. What fails in the end is a result with ``isError``: a readable
-    text, and the envelope in ``structuredContent`` and ``_meta``. A server does not own the run, so a guard stops
-    none.
-
-    Args:
-        layer: Decides.
-        name: The function's own name if None.
-        effects: As for `RecoveryLayer.tool`.
-        in_band: As for `RecoveryLayer.tool`.
-        declared: More of what `RecoveryLayer.tool` takes: ``service``, ``fallback``, ``credential``, ``cache_ttl``.
-    """  # fmt: skip
-
-    def register(function: F) -> F:
-        known_as = name or function.__name__
-        layer.tool(name=known_as, effects=effects, in_band=in_band, **declared)(function)
-
-        @wraps(function)
-        async def guarded(**arguments: Any) -> Any:
-            outcome = await layer.alone().acall(known_as, arguments)
-            return outcome.value if outcome.ok and outcome.note is None else _render(outcome, None)
-
-        return cast("F", guarded)
-
-    return register
 
 
 def _declared(own: Declaration | None, hints: ToolAnnotations | None, *, trusted: bool) -> Declaration | None:
@@ -136,23 +95,3 @@ def _hinted(hints: ToolAnnotations | None) -> Effects | None:
     if hints.idempotent_hint:
         return "idempotent"
     return "destructive" if hints.destructive_hint else "write"
-
-
-def _render(outcome: Outcome, _: str | None) -> CallToolResult:
-    content: list[Any] = [TextContent(type="text", text=outcome.text)]
-    if outcome.envelope is None:
-        return CallToolResult(content=content, is_error=outcome.is_error)
-    envelope = outcome.envelope.model_dump(mode="json")
-    result = CallToolResult(content=content, structured_content=envelope, is_error=outcome.is_error)
-    result.meta = {ENVELOPE: envelope}
-    return result
-
-
-def _plain(result: CallToolResult) -> Any:
-    if result.is_error:
-        return reported(result.content, result.structured_content)
-    texts = [block.text for block in result.content if isinstance(block, TextContent)]
-    return "\n".join(texts) if len(texts) == len(result.content) else result
-
-
-_FORM: Form[CallToolResult] = Form(_render, _plain)

@@ -5,7 +5,7 @@ The wire form has no flag for errors: the text says what went wrong. Nothing of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from otel_toolerrors.layer import Run
@@ -13,6 +13,7 @@ from otel_toolerrors.surface import Outcome
 
 from ._asked import Asked, amake, field, make, once
 from ._requests import recovering
+from ._transcript import completed
 
 __all__ = ["aanswer", "answer", "complete", "once", "recovering", "tool_message", "tools"]
 
@@ -46,20 +47,17 @@ def complete(run: Run, messages: Sequence[Any]) -> list[Any]:
     After a cancellation or a crash the last calls may be unanswered, and the API refuses such a transcript. Calls
     that were finished get their results; those that were not, say that they were cancelled.
     """
-    whole: list[Any] = []
-    owed: list[str] = []
-    for message in messages:
-        if field(message, "role") == "tool":
-            owed = [call_id for call_id in owed if call_id != field(message, "tool_call_id")]
-        else:
-            whole += _answers(run, owed)
-            owed = [call.call_id for call in _asked(message)]
-        whole.append(message)
-    return whole + _answers(run, owed)
 
+    def answered(message: Any) -> Any:
+        return field(message, "tool_call_id") if field(message, "role") == "tool" else None
 
-def _answers(run: Run, owed: Sequence[str]) -> list[dict[str, Any]]:
-    return [tool_message(outcome) for outcome in run.answers(owed)]
+    def asked(message: Any) -> dict[str, str]:
+        return {call.call_id: call.tool for call in _asked(message)}
+
+    def answers(owed: Mapping[str, str]) -> list[dict[str, Any]]:
+        return [tool_message(outcome) for outcome in run.answers(list(owed))]
+
+    return completed(messages, asked=asked, answered=answered, answers=answers)
 
 
 def _asked(message: Any) -> list[Asked]:

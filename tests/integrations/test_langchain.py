@@ -5,11 +5,12 @@ import pytest
 pytest.importorskip("langchain", reason="tests the adapter for LangChain")
 
 from langchain.agents import create_agent
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import StructuredTool
 
 from otel_toolerrors import Policy
 from otel_toolerrors.integrations.langchain import RecoveryMiddleware
+from otel_toolerrors.integrations.langgraph import complete
 from otel_toolerrors.testing import Bench, steady
 from tests.integrations.conformance.adapters.langchain import _model
 from tests.integrations.conformance.stage import Seen
@@ -38,7 +39,7 @@ def test_invocations_that_share_a_middleware_share_no_counts():
         return await asyncio.gather(*(_agent(middleware, turns).ainvoke(said) for _ in range(10)))
 
     assert ["done"] * 10 == [result["messages"][-1].content for result in asyncio.run(main())]
-    assert {} == middleware._runs
+    assert 0 == len(middleware._runs)
 
 
 def test_own_state_stays_private():
@@ -68,3 +69,19 @@ def test_argument_errors_reach_the_model_classified():
 
     (message,) = (message for message in said if isinstance(message, ToolMessage))
     assert ("error", True) == (message.status, "failing failed (validation" in message.content)
+
+
+def test_graph_of_ones_own_can_be_continued_after_a_crash():
+    """Unanswered calls are answered where they stand; what is complete stays as it is."""
+    bench = Bench()
+    bench.tool("search", "found it", effects="read")
+    calls = [{"id": call_id, "name": "search", "args": {}} for call_id in ("c1", "c2")]
+    history = [HumanMessage("go"), AIMessage("", tool_calls=calls), HumanMessage("go on")]
+
+    with bench.layer.run() as run:
+        run.call("search", call_id="c1")
+        whole = complete(run, history)
+        assert whole == complete(run, whole)
+
+    assert ["found it", "Operation cancelled."] == [message.content for message in whole[2:4]]
+    assert history == [*whole[:2], whole[4]]

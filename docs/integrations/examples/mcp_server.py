@@ -7,7 +7,7 @@ from mcp import Client
 from mcp.server.mcpserver import MCPServer
 
 import otel_toolerrors as te
-from otel_toolerrors.integrations.mcp import guard
+from otel_toolerrors.integrations.mcp_server import guard
 
 layer = te.RecoveryLayer()
 server = MCPServer("catalogue")

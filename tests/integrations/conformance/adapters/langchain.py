@@ -14,7 +14,8 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command, interrupt
 
-from otel_toolerrors.integrations.langchain import RecoveryMiddleware, tool_wrappers
+from otel_toolerrors.integrations.langchain import RecoveryMiddleware
+from otel_toolerrors.integrations.langgraph import tool_wrappers
 from tests.integrations.conformance.adapter import Adapter
 from tests.integrations.conformance.stage import Seen, Stage
 from tests.integrations.wire import Turn

@@ -11,7 +11,8 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
 from mcp_types import URL_ELICITATION_REQUIRED, ElicitRequestURLParams
 
-from otel_toolerrors.integrations.mcp import ENVELOPE, RecoveringClient, guard
+from otel_toolerrors.integrations.mcp import ENVELOPE, RecoveringClient
+from otel_toolerrors.integrations.mcp_server import guard
 from tests.integrations.conformance.adapter import Adapter
 from tests.integrations.conformance.loop import converse_with
 from tests.integrations.conformance.stage import Seen, Stage
