@@ -23,7 +23,7 @@ from .credentials import Refreshes
 from .digest import safe_digest
 from .hands import RunHands
 from .model import Model
-from .tools import InBand, Tool, tool_from
+from .tools import InBand, Tool, made_up, tool_from
 from .watch import Watched
 
 if TYPE_CHECKING:
@@ -261,6 +261,8 @@ class Run:
             if in_band is None:
                 in_band = tool.in_band if tool else False
             tool = tool_from(function, name=name, declared=declared or _declared(tool), in_band=in_band)
+        elif tool is None:
+            name = made_up(name)
         with self._lock:
             index = self._index
             self._index += 1

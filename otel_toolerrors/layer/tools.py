@@ -10,9 +10,14 @@ from typing import Any
 
 from pydantic import PydanticUserError, TypeAdapter
 
+from otel_toolerrors.faults import redact
 from otel_toolerrors.policy import Declaration
+from otel_toolerrors.surface import neutralise
 
 from .streams import collected
+
+_LONGEST_NAME = 80
+"""Characters of a made-up name; providers allow 64 to 128 for a real one."""
 
 InBand = Callable[[Any], bool] | bool
 """Whether a tool's errors come back as values: True for the known forms, or a test of one's own."""
@@ -82,6 +87,11 @@ class Tools:
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(tuple(self._tools.values()))
+
+
+def made_up(name: str) -> str:
+    """Show a name that nobody registered. A model wrote it: it is redacted, made harmless and cut."""
+    return neutralise(redact(str(name)), _LONGEST_NAME) if name else "(no name)"
 
 
 def tool_from(function: Callable[..., Any], *, name: str | None, declared: Declaration, in_band: InBand) -> Tool:
