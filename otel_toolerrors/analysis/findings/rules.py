@@ -13,8 +13,11 @@ _LITERAL = 80
 _SHORTEST = 4
 
 
-def rule(fault: Any, category: str, *, passing: bool, reason: str) -> Patch:
-    """Propose a rule for faults like this one: its status, and the longest run of plain words in its message."""
+def rule(fault: Any, category: str, *, passing: bool, reason: str) -> Patch | None:
+    """Propose a rule for faults like this one: its status, and the longest run of plain words in its message.
+
+    None if neither its words nor its type tell it from others.
+    """
     keys: dict[str, Any] = {"code": _code(fault), "category": category, "passing": passing}
     words = literal(fault.message or "")
     if words:
@@ -24,6 +27,8 @@ def rule(fault: Any, category: str, *, passing: bool, reason: str) -> Patch:
             keys["if_status"] = [fault.http_status]
     elif fault.exception_type:
         keys["types"] = [fault.exception_type.rpartition(".")[2]]
+    else:
+        return None
     return Patch("rules", rows=(Row("rule", keys, reason),))
 
 

@@ -29,16 +29,16 @@ WITH last_faults AS ({LAST_FAULTS}),
 loops AS (
   SELECT c.run_id, c.tool, c.arguments, f.fingerprint, min(f.code) AS code, count(*) AS times, min(c.start) AS start,
     sum(c.duration) AS seconds, sum(s.tokens) AS tokens, min(c.service) AS service,
-    min(concat(c.trace_id, ':', c.span_id)) AS example
+    min(concat(c.trace_id, ':', c.span_id)) AS example, c.instrumentation = 'toolerrors' AS ours
   FROM calls c JOIN last_faults f ON f.trace_id = c.trace_id AND f.call_span_id = c.span_id
   LEFT JOIN surfaced s ON s.trace_id = c.trace_id AND s.call_span_id = c.span_id
   WHERE c.outcome = 'surfaced' AND c.arguments IS NOT NULL
-  GROUP BY c.run_id, c.tool, c.arguments, f.fingerprint HAVING count(*) >= {_FAILED}
+  GROUP BY c.run_id, c.tool, c.arguments, f.fingerprint, c.instrumentation = 'toolerrors' HAVING count(*) >= {_FAILED}
 )
-SELECT tool, fingerprint, min(code) AS code, min(service) AS service, count(*) AS loops, count(DISTINCT run_id) AS runs,
-  sum(times) AS calls, max(times) AS longest, sum(seconds) AS seconds, sum(tokens) AS tokens,
-  list(example ORDER BY start, example) AS evidence
-FROM loops GROUP BY tool, fingerprint ORDER BY tool, fingerprint"""
+SELECT tool, fingerprint, ours, min(code) AS code, min(service) AS service, count(*) AS loops,
+  count(DISTINCT run_id) AS runs, sum(times) AS calls, max(times) AS longest, sum(seconds) AS seconds,
+  sum(tokens) AS tokens, list(example ORDER BY start, example) AS evidence
+FROM loops GROUP BY tool, fingerprint, ours ORDER BY tool, fingerprint, ours"""
 
 _REPEATING = f"""
 WITH epochs AS (
@@ -57,6 +57,12 @@ SELECT tool, min(service) AS service, count(*) AS loops, count(DISTINCT run_id) 
 FROM loops GROUP BY tool ORDER BY tool"""
 
 
+_STOPPED = {
+    True: "The run breaker did not stop them.",
+    False: "They did not run through this layer, whose run breaker stops a run at the third.",
+}
+
+
 def look(traces: Traces, options: Options) -> Iterator[Finding]:
     """Look for equal calls that failed the same way, and for equal reads with nothing in between."""
     for group in rows(traces, _FAILING):
@@ -66,7 +72,7 @@ def look(traces: Traces, options: Options) -> Iterator[Finding]:
             title=f"{group.tool}: the same call failed up to {group.longest} times in one run",
             explanation=(
                 f"In {group.runs} runs the model made {int(group.calls)} calls in {group.loops} loops, each with the "
-                f"same arguments and the same {group.code}. The run breaker did not stop them."
+                f"same arguments and the same {group.code}. {_STOPPED[bool(group.ours)]}"
             ),
             tool=group.tool,
             service=group.service,
@@ -75,7 +81,7 @@ def look(traces: Traces, options: Options) -> Iterator[Finding]:
             counts={"loops": group.loops, "runs": group.runs, "calls": int(group.calls), "longest": group.longest},
             cost=Cost(seconds=float(group.seconds or 0), tokens=int(group.tokens or 0)),
             evidence=spans(group.evidence, options.evidence),
-            patch=_sooner(f"{group.loops} loops of {group.tool} were not stopped"),
+            patch=_sooner(f"{group.loops} loops of {group.tool} were not stopped") if group.ours else None,
         )
     for group in rows(traces, _REPEATING):
         yield Finding(
