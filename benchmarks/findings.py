@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.fleet import PLANTS, UNAVAILABLE, Fleet, Plant, Trouble, fleets
+from benchmarks.fleet import Fleet, fleets
+from benchmarks.plants import PLANTS, UNAVAILABLE, Plant, Trouble
 from otel_toolerrors import analysis
 from otel_toolerrors.analysis.findings import Finding, find
 from otel_toolerrors.policy import Policy, parse_policy

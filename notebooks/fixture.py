@@ -15,7 +15,8 @@ from otel_toolerrors.analysis.findings import Finding
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.fleet import PLANTS, UNAVAILABLE, Fleet, Trouble, fleets
+from benchmarks.fleet import Fleet, fleets
+from benchmarks.plants import PLANTS, UNAVAILABLE, Trouble
 from otel_toolerrors.policy import Policy
 
 alt.renderers.enable("png", scale_factor=2)

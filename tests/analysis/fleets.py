@@ -7,7 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.fleet import PLANTS, Fleet, Plant, fleets
+from benchmarks.fleet import Fleet, fleets
+from benchmarks.plants import PLANTS, Plant
 from otel_toolerrors import analysis
 from otel_toolerrors.analysis import Traces
 

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from benchmarks.fleet import DAY, PLANTS, START, fleets
+from benchmarks.fleet import DAY, START, fleets
+from benchmarks.plants import PLANTS
 from otel_toolerrors import analysis
 from otel_toolerrors.analysis.findings import DETECTORS, Options, find
 from otel_toolerrors.analysis.replay.recorded import record

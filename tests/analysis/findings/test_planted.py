@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.fleet import PLANTS
+from benchmarks.plants import PLANTS
 from otel_toolerrors.analysis.findings import DETECTORS, find
 from tests.analysis.fleets import planted
 

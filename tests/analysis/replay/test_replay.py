@@ -2,7 +2,8 @@
 
 import pytest
 
-from benchmarks.fleet import START, UNAVAILABLE, Fleet, Trouble
+from benchmarks.fleet import START, Fleet
+from benchmarks.plants import UNAVAILABLE, Trouble
 from otel_toolerrors.analysis.patch import Change
 from otel_toolerrors.analysis.replay import Replayer, record
 from otel_toolerrors.analysis.tune import changed

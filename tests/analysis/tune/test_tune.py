@@ -4,7 +4,8 @@ import tomllib
 
 import pytest
 
-from benchmarks.fleet import UNAVAILABLE, Fleet, Trouble
+from benchmarks.fleet import Fleet
+from benchmarks.plants import UNAVAILABLE, Trouble
 from otel_toolerrors.analysis.patch import Change
 from otel_toolerrors.analysis.replay import Replayed
 from otel_toolerrors.analysis.tune import Candidate, Objective, changed
