@@ -6,6 +6,7 @@ import pytest
 EXAMPLES = Path("docs/integrations/examples")
 
 PRINTS = {
+    "agent_framework_agent": ("agent_framework", "one result for lamps\nThere is one lamp."),
     "anthropic_runner": ("anthropic", "There is one lamp."),
     "fastmcp_server": ("fastmcp", "one result for lamps"),
     "functions": ("otel_toolerrors", "no answer ['order: 1 attempt(s), transient, timeout; side effects: unknown']"),

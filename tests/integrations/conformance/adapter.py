@@ -16,6 +16,7 @@ FRAMEWORKS = {
     "langchain": ("langchain", "langgraph"),
     "pydantic_ai": ("pydantic_ai",),
     "openai_agents": ("agents",),
+    "agent_framework": ("agent_framework",),
     "mcp": ("mcp",),
     "fastmcp": ("fastmcp",),
     "httpx": ("httpx",),

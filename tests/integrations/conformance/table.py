@@ -15,7 +15,11 @@ PAGE = "docs/integrations/conformance.md"
 
 RELEASES = "Releases that this page was made with:"
 
-_DISTRIBUTIONS = {"agents": "openai-agents", "pydantic_ai": "pydantic-ai-slim"}
+_DISTRIBUTIONS = {
+    "agent_framework": "agent-framework-core",
+    "agents": "openai-agents",
+    "pydantic_ai": "pydantic-ai-slim",
+}
 
 _HEAD = """\
 # Conformance
