@@ -19,6 +19,10 @@ from .signals import headers
 _STRENGTHS: Final = {"certain": 0, "strong": 1, "weak": 2}
 _OBSERVED: Final = 120
 _VERDICTS: Final = 24
+_OURS: Final = frozenset({"type", "status", "errno", "location"})
+"""Signals whose observation is no foreign text."""
+
+_SHORT: Final = 14  # no secret is a single word of so few characters
 
 _UNKNOWN: Final = Rule(code="unknown", category="unknown", passing=False, why="Nothing tells.", ours=True)
 _UNREADABLE: Final = Rule(
@@ -84,18 +88,27 @@ def to_fault(opinion: Opinion, exc: BaseException | None, effects: Effects) -> F
 
 def _verdicts(hits: list[Hit]) -> tuple[Verdict, ...]:
     if len(hits) > 1:
-        hits = sorted(hits, key=lambda hit: _STRENGTHS[hit.strength])[:_VERDICTS]
+        hits = sorted(hits, key=_by_strength)[:_VERDICTS]
     return tuple(
-        Verdict(
-            signal=hit.signal,
-            observed=_observed(hit),
-            category=hit.rule.category,
-            code=hit.rule.code,
-            strength=hit.strength,
-        )
-        for hit in hits
+        [
+            Verdict(
+                signal=hit.signal,
+                observed=_observed(hit),
+                category=hit.rule.category,
+                code=hit.rule.code,
+                strength=hit.strength,
+            )
+            for hit in hits
+        ]
     )
 
 
+def _by_strength(hit: Hit) -> int:
+    return _STRENGTHS[hit.strength]
+
+
 def _observed(hit: Hit) -> str:
-    return hit.observed if hit.signal in ("type", "status", "errno", "location") else redact(hit.observed, _OBSERVED)
+    observed = hit.observed
+    if hit.signal in _OURS or (len(observed) <= _SHORT and observed.isidentifier()):
+        return observed
+    return redact(observed, _OBSERVED)

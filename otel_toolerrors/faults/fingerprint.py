@@ -8,15 +8,18 @@ import re
 _WINDOW = 500
 
 # One pass, longest things first. Each is replaced by a mark that says what stood there.
+# They are for lower case, which is faster than ignoring it, and look ahead at a
+# word's start, which saves four tries at words that are only words.
 _MASKS = re.compile(
-    r"(?P<url>\b[a-z][a-z0-9+.\-]{1,15}://[^\s'\"<>)\]]+)"
-    r"|(?P<email>\b[\w.+\-]{1,64}@[\w\-]{1,64}(?:\.[\w\-]{1,64}){1,6})"
+    r"\b(?=[a-z_.+\-]{0,64}+[\d:@])(?:"
+    r"(?P<url>[a-z][a-z0-9+.\-]{1,15}://[^\s'\"<>)\]]+)"
+    r"|(?P<email>[\w.+\-]{1,64}@[\w\-]{1,64}(?:\.[\w\-]{1,64}){1,6})"
+    r"|(?P<uuid>[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)"
+    r"|(?P<id>(?=[a-z_\-]{0,64}+\d)[a-z0-9_]++(?:-[a-z0-9_]++)*+))"
     r"|(?P<quoted>'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`)"
-    r"|(?P<uuid>\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)"
     r"|(?P<path>(?<![\w<>])(?:[a-z]:)?(?:[/\\][\w.\-+@%~]+){2,}[/\\]?)"
-    r"|(?P<redacted><redacted[^>]{0,40}>)"
-    r"|(?P<id>\b(?=[\w\-]{0,64}\d)[a-z0-9_]+(?:-[a-z0-9_]+)*\b)",
-    re.IGNORECASE | re.ASCII,
+    r"|(?P<redacted><redacted[^>]{0,40}>)",
+    re.ASCII,
 )
 _VARIES = re.compile(r"[\d'\"`/\\@<]")
 _PLAIN_NUMBER = re.compile(r"[\d_.\-]+")
@@ -24,10 +27,10 @@ _PLAIN_NUMBER = re.compile(r"[\d_.\-]+")
 
 def template(message: str) -> str:
     """The message with everything that varies from one occurrence to the next masked."""
-    message = message[:_WINDOW]
+    message = message[:_WINDOW].casefold()
     if _VARIES.search(message) is not None:
         message = _MASKS.sub(_mark, message)
-    return " ".join(message.casefold().split())
+    return " ".join(message.split())
 
 
 def fingerprint(exception_type: str | None, code: str, message: str) -> str:

@@ -1,7 +1,7 @@
 """Message patterns: refused if they could run away, tried only where they might match.
 
-A pattern is tried only on texts that contain its trigger, letters that every
-match must contain: most texts touch a handful of the patterns.
+A pattern is tried only on texts with a word that begins with its trigger, and
+that contain the longest part that every match has: most texts touch one or two.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ _parser: Final = importlib.import_module("re._parser")
 _UNBOUNDED_LIMIT: Final = 2  # more of them in a row cost cubic time
 _MANY: Final = 256  # a repeat that may run this often counts as unbounded
 _REPEATS: Final = frozenset({_sre.MAX_REPEAT, _sre.MIN_REPEAT})
-_WORD_STARTS: Final = re.compile(r"(?<= )[a-z]{3,}")
+_EDGE: Final = "\0"  # of a word or the text
+_WORD_STARTS: Final = re.compile(rf"(?<=[ _\-{_EDGE}])[a-z]{{2,}}")
+_UNKNOWN: Final = re.compile(rf"[.{_EDGE}]")
 _FIRST_GROUP: Final = re.compile(r"(?:\^|\\b)?\(\?:([^()\[\]]+)\)(?![?*{])")
 _START: Final = re.compile(r"([a-zA-Z]{2,})(?![?*{])")
 
@@ -54,7 +56,7 @@ def check_pattern(pattern: str) -> None:
 def triggers(pattern: str) -> tuple[str, ...]:
     """Letters, one of which a word of every match begins with; empty if the pattern does not tell."""
     flat = _flattened(pattern)
-    if "|" not in flat and (found := _WORD_STARTS.findall(" " + flat)):
+    if "|" not in flat and (found := _WORD_STARTS.findall(_EDGE + flat)):
         return (max(found, key=len),)
     if (group := _FIRST_GROUP.match(pattern)) is not None:
         starts = [_START.match(branch) for branch in group[1].split("|")]
@@ -63,6 +65,13 @@ def triggers(pattern: str) -> tuple[str, ...]:
     return ()
 
 
+def required(pattern: str) -> str:
+    """The longest part, in lower case, that every match contains; empty if the pattern does not tell."""
+    flat = _flattened(pattern)
+    return "" if "|" in flat else max(_UNKNOWN.split(flat), key=len)
+
+
+@functools.lru_cache(maxsize=1)  # both questions are asked in a row
 def _flattened(pattern: str) -> str:
     """The pattern with everything masked that is in brackets, escaped, or need not be there."""
     flat: list[str] = []
@@ -71,15 +80,18 @@ def _flattened(pattern: str) -> str:
         char = pattern[index]
         if char == "\\":
             index += 1
-            char = " " if pattern[index : index + 1] == "b" else "."
-        elif char == "^":
-            char = " "
+            char = _EDGE if pattern[index : index + 1] == "b" else "."
+        elif char in "^$":
+            char = _EDGE
         elif char in "([":
             depth += 1
         elif char in ")]":
             depth -= 1
-        elif char in "?*{" and depth == 0 and flat:
-            flat[-1] = "."  # the letter before it need not be there
+            char = "."
+        elif char in "?*+{" and depth == 0 and flat:
+            flat[-1] = flat[-1] if char == "+" else "."  # the letter before it need not be there
+            index = pattern.find("}", index) if char == "{" else index
+            char = "."
         flat.append(char if depth == 0 else ".")
         index += 1
     return "".join(flat).lower()

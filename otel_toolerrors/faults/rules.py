@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from otel_toolerrors.vocabulary import Category, SideEffects
 
-from .patterns import triggers
+from .patterns import required, triggers
 from .rule_checks import NUMBERS, TEXTS, RuleError, check_rules
 
 _WORDS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
@@ -70,35 +70,43 @@ class RuleSet:
         self.at: dict[str, Rule] = self._index("at")
         self._sqlstate: dict[str, Rule] = self._index("sqlstate")
         self._numbers: dict[str, dict[int | str, Rule]] = {kind: self._index(kind) for kind in NUMBERS}
-        self._patterns = [(pattern, rule) for rule in self.rules for pattern in rule.message]
-        self._always: list[int] = []
+        self._patterns = [
+            (required(pattern) if rule.ours else "", pattern, rule)  # the user's may match within a word
+            for rule in self.rules
+            for pattern in rule.message
+        ]
+        self._always: set[int] = set()
         self._words: dict[str, tuple[int, ...]] = {}
         self._triggered: dict[str, list[tuple[str, int]]] = {}
-        for number, (pattern, rule) in enumerate(self._patterns):
-            starts = triggers(pattern) if rule.ours else ()  # the user's may match within a word
+        for number, (_, pattern, rule) in enumerate(self._patterns):
+            starts = triggers(pattern) if rule.ours else ()
             for start in starts:
                 self._triggered.setdefault(start[:2], []).append((start, number))
             if not starts:
-                self._always.append(number)
+                self._always.add(number)
         self._types = _Phrases(self.rules, "types")
         self._codes = _Phrases(self.rules, "codes")
 
     def patterns(self, text: str) -> list[tuple[str, Rule]]:
         """The message patterns that a lower-case text may match, in order."""
-        found = {*self._always}
+        found = self._always.copy()
+        known = self._words
         for word in _LOWER_WORDS.findall(text):
-            found.update(self._begun_by(word))
-        return [self._patterns[number] for number in sorted(found)]
+            begun = known.get(word)
+            if begun is None:
+                begun = self._begun_by(word)
+            if begun:
+                found.update(begun)
+        candidates = [self._patterns[number] for number in sorted(found)]
+        return [(pattern, rule) for part, pattern, rule in candidates if part in text]
 
     def _begun_by(self, word: str) -> tuple[int, ...]:
         """The patterns that the word may be the beginning of."""
-        known = self._words.get(word)
-        if known is None:
-            known = tuple(number for start, number in self._triggered.get(word[:2], ()) if word.startswith(start))
-            if len(self._words) >= _CACHE_LIMIT:
-                self._words.clear()
-            self._words[word] = known
-        return known
+        begun = tuple(number for start, number in self._triggered.get(word[:2], ()) if word.startswith(start))
+        if len(self._words) >= _CACHE_LIMIT:
+            self._words.clear()
+        self._words[word] = begun
+        return begun
 
     def number(self, kind: str, value: int) -> Rule | None:
         """The rule for an HTTP status, an exit status, …; for its class, as ``5xx``, if the number has none."""

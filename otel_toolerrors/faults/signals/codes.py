@@ -21,6 +21,9 @@ _NO_CODES: Final = frozenset({
     "API", "DELETE", "ERR", "ERROR", "FAILED", "FATAL", "GET", "HTTP", "HTTPS", "INFO", "JSON", "POST", "PUT", "SQL",
     "SSL", "THE", "TLS", "URL", "WARN", "WARNING",
 })  # fmt: skip
+_SHOUTING: Final = ("_", "Exception", "Error", "Fault")
+"""What a text must contain for such a word to be in it."""
+
 _TOKENS: Final = 4
 _PARTNERS: Final = {"code": "details", "name": "code"}
 """gRPC: ``code()`` beside ``details()``; librdkafka: ``name()`` beside ``code()``."""
@@ -65,6 +68,8 @@ def spoken(text: str) -> Iterator[str]:
     """Words of a text that can only be codes: ``SYNTAX_ERROR``, ``ThrottlingException``."""
     if (leading := leading_code(text)) is not None:
         yield leading
+    if not any(mark in text for mark in _SHOUTING):
+        return
     for number, match in enumerate(_SHOUTED.finditer(text)):
         if number >= _TOKENS:
             return

@@ -27,7 +27,7 @@ _STATUS: Final = re.compile(
     re.IGNORECASE,
 )
 _PHRASES: Final = {status.value: status.phrase.lower() for status in http.HTTPStatus if status >= 300}
-_DIGITS: Final = re.compile(r"[3-5]\d\d")
+_DIGITS: Final = re.compile(r"[3-5]\d\d\b")
 
 
 def hits(text: str, status: int | None, rules: RuleSet) -> Iterator[Hit]:
