@@ -236,14 +236,16 @@ class _SimulatedCall:
         self.span = run.fleet.hex(16)
         self.now = start
         self.rules: ToolRules = self._rules(tool.name)
-        self.call = Call(tool.name, {}, arguments)
         self.events: list[dict[str, Any]] = []
         self.attempts: list[tuple[float, float, Fault | None]] = []
 
     def climb(self) -> Climb:
         fleet = self.run.fleet
         around = Surroundings(self.run.state, fleet.services, self.run.random, self._rules, fleet.cache)
-        return climb(self.call, self.rules, around, self.start, self.emit)
+        self.call = Call(
+            self.tool.name, {}, rules=self.rules, around=around, now=self.start, emit=self.emit, target=self.arguments
+        )
+        return climb(self.call)
 
     def attempt(self, _attempt: Attempt, now: float) -> Answer:
         fault = self.run.fleet.meets(self.tool, self.arguments, now)
@@ -258,7 +260,7 @@ class _SimulatedCall:
     def decided(self, decision: Decision, now: float) -> Iterable[_SimulatedCall]:
         self.now = now
         where = Where(None, self.run.id, self.run.trace)
-        self.run.surfacer.outcome(decision, self.call, where, None, self.emit)
+        self.run.surfacer.outcome(decision, self.call, where, None)
         self._export(decision)
         return self.run.after(self, decision, now)
 

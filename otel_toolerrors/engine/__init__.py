@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from .actions import Action, Attempt, Call, Decision, Done, Failed, Refresh, Reply, Sleep, Succeeded
+from .actions import Action, Attempt, Decision, Done, Failed, Refresh, Reply, Sleep, Succeeded
 from .backoff import backoff
 from .breaker import Rejection, ServiceBreaker
 from .budget import RetryBudget
 from .cache import ResultCache
-from .driver import AsyncHands, Hands, SyncHands, adrive, drive
+from .call import Call
+from .driver import AsyncHands, Hands, SyncHands, adrive, amake, drive, make
 from .ladder import Climb, climb, fail, foresee
 from .observer import Observer, Silence
 from .pacing import Pacer
@@ -46,10 +47,12 @@ __all__ = [
     "Surroundings",
     "SyncHands",
     "adrive",
+    "amake",
     "backoff",
     "classified",
     "climb",
     "drive",
     "fail",
     "foresee",
+    "make",
 ]

@@ -2,35 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from otel_toolerrors.faults import Fault
 from otel_toolerrors.vocabulary import Effects, OutcomeKind, RefusalReason, StopReason
-
-
-class Call:
-    """One logical call, as the model asked for it."""
-
-    __slots__ = ("_target", "arguments", "key", "tool")
-
-    def __init__(
-        self, tool: str, arguments: Mapping[str, Any], target: str | Callable[[], str] = "", *, key: str | None = None
-    ) -> None:
-        self.tool = tool
-        self.arguments = arguments
-        self.key = key
-        """Idempotency key: the same on every attempt."""
-        self._target = target
-
-    @property
-    def target(self) -> str:
-        """Keyed digest of tool and arguments: names the call, not what it says. Made when first asked for."""
-        if not isinstance(self._target, str):
-            self._target = self._target()
-        return self._target
-
 
 # Attempt, Succeeded and Decision are made on every call that works; freezing them would triple their price.
 

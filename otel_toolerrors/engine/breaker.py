@@ -19,6 +19,7 @@ from otel_toolerrors.vocabulary import BreakerMoved, BreakerState
 
 Report = Callable[[BreakerMoved], None]
 
+_COUNTING = frozenset({"auto", "shadow"})
 _BUCKETS = 10
 """Resolution of the sliding window (Polly and Hystrix use ten as well)."""
 
@@ -69,8 +70,8 @@ class ServiceBreaker:
 
     def admit(self, now: float, report: Report) -> int | Rejection:
         """Ask to make an attempt: a ticket to settle with `record` or `release`, or a rejection."""
-        if self._state == "closed" and self._policy.control in ("auto", "shadow"):
-            return self._generation  # the common case takes no lock
+        if (ticket := self.free_ticket()) is not None:
+            return ticket
         with self._lock:
             if self._policy.control == "disabled":
                 return self._generation
@@ -85,6 +86,11 @@ class ServiceBreaker:
                 return self._generation
             since = self._opened if self._probed is None else self._probed
             return Rejection(self._state, max(0.0, since + self._policy.cooldown - now))
+
+    def free_ticket(self) -> int | None:
+        """Give a ticket if the breaker is closed, without a lock: the common case. Otherwise ask `admit`."""
+        closed = self._state == "closed" and self._policy.control in _COUNTING
+        return self._generation if closed else None
 
     def rejects(self, at: float) -> bool:
         """Whether an attempt at that time would be rejected, as things stand."""

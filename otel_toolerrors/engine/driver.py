@@ -1,6 +1,8 @@
 """The two drivers: they do what the engine asks and tell it what came of it.
 
-They differ in how they call and wait, and in nothing else. A control-flow
+They differ in how they call and wait, and in nothing else. Most calls work at
+once, so the first attempt is made directly (`make`, `amake`); the generator of
+the ladder is climbed (`drive`, `adrive`) where that does not do. A control-flow
 exception (cancellation, an interrupt, a framework's signal) is never shown to
 the engine: its generator is closed, which settles breaker tickets and budget
 holds, and the exception goes on its way.
@@ -15,7 +17,8 @@ from typing import Any
 from otel_toolerrors.faults import Fault
 
 from .actions import Action, Attempt, Decision, Done, Failed, Refresh, Reply, Sleep, Succeeded
-from .ladder import Climb
+from .call import Call
+from .ladder import Climb, bar, climb, succeed
 from .observer import Observer
 
 Judge = Callable[[Attempt, Exception], Fault]
@@ -53,6 +56,40 @@ class AsyncHands:
     refresh: Callable[[str], Awaitable[bool]]
 
 
+def make(call: Call, hands: Hands, do: SyncHands, observer: Observer) -> Decision:
+    """Make one logical call, blocking."""
+    first = None if bar(call) else call.open()
+    if first is None:
+        return drive(climb(call), hands, do, observer)
+    try:
+        reply = _try(first, hands, do, observer)
+    except BaseException:
+        call.release()
+        raise
+    settled = call.settle(reply)
+    if isinstance(settled, Succeeded):
+        call.pay_in()
+        return succeed(call, settled.value)
+    return drive(climb(call, settled), hands, do, observer)
+
+
+async def amake(call: Call, hands: Hands, do: AsyncHands, observer: Observer) -> Decision:
+    """Make one logical call in the current task."""
+    first = None if bar(call) else call.open()
+    if first is None:
+        return await adrive(climb(call), hands, do, observer)
+    try:
+        reply = await _atry(first, hands, do, observer)
+    except BaseException:
+        call.release()
+        raise
+    settled = call.settle(reply)
+    if isinstance(settled, Succeeded):
+        call.pay_in()
+        return succeed(call, settled.value)
+    return await adrive(climb(call, settled), hands, do, observer)
+
+
 def drive(climb: Climb, hands: Hands, do: SyncHands, observer: Observer) -> Decision:
     """Run a climb to its decision, blocking."""
     try:
@@ -80,12 +117,7 @@ async def adrive(climb: Climb, hands: Hands, do: AsyncHands, observer: Observer)
 def _act(action: Action, hands: Hands, do: SyncHands, observer: Observer) -> Reply:
     match action:
         case Attempt():
-            observer.attempt_started(action.tool, action.number)
-            try:
-                value = do.call(action)
-            except Exception as error:  # noqa: BLE001 - whatever a tool raises is classified
-                return _raised(action, error, hands, observer)
-            return _returned(action, value, hands, observer)
+            return _try(action, hands, do, observer)
         case Sleep():
             do.sleep(action.seconds)
             return Done(hands.clock())
@@ -96,12 +128,7 @@ def _act(action: Action, hands: Hands, do: SyncHands, observer: Observer) -> Rep
 async def _aact(action: Action, hands: Hands, do: AsyncHands, observer: Observer) -> Reply:
     match action:
         case Attempt():
-            observer.attempt_started(action.tool, action.number)
-            try:
-                value = await do.call(action)
-            except Exception as error:  # noqa: BLE001 - whatever a tool raises is classified
-                return _raised(action, error, hands, observer)
-            return _returned(action, value, hands, observer)
+            return await _atry(action, hands, do, observer)
         case Sleep():
             await do.sleep(action.seconds)
             return Done(hands.clock())
@@ -109,7 +136,25 @@ async def _aact(action: Action, hands: Hands, do: AsyncHands, observer: Observer
             return Done(hands.clock(), await do.refresh(action.credential))
 
 
-def _raised(attempt: Attempt, error: Exception, hands: Hands, observer: Observer) -> Reply:
+def _try(attempt: Attempt, hands: Hands, do: SyncHands, observer: Observer) -> Succeeded | Failed:
+    observer.attempt_started(attempt.tool, attempt.number)
+    try:
+        value = do.call(attempt)
+    except Exception as error:  # noqa: BLE001 - whatever a tool raises is classified
+        return _raised(attempt, error, hands, observer)
+    return _returned(attempt, value, hands, observer)
+
+
+async def _atry(attempt: Attempt, hands: Hands, do: AsyncHands, observer: Observer) -> Succeeded | Failed:
+    observer.attempt_started(attempt.tool, attempt.number)
+    try:
+        value = await do.call(attempt)
+    except Exception as error:  # noqa: BLE001 - whatever a tool raises is classified
+        return _raised(attempt, error, hands, observer)
+    return _returned(attempt, value, hands, observer)
+
+
+def _raised(attempt: Attempt, error: Exception, hands: Hands, observer: Observer) -> Succeeded | Failed:
     if hands.is_control_flow(error):
         raise error
     fault = hands.judge(attempt, error)
@@ -117,7 +162,7 @@ def _raised(attempt: Attempt, error: Exception, hands: Hands, observer: Observer
     return Failed(hands.clock(), fault)
 
 
-def _returned(attempt: Attempt, value: Any, hands: Hands, observer: Observer) -> Reply:
+def _returned(attempt: Attempt, value: Any, hands: Hands, observer: Observer) -> Succeeded | Failed:
     fault = hands.inspect(attempt, value)
     observer.attempt_ended(fault)
     return Succeeded(hands.clock(), value) if fault is None else Failed(hands.clock(), fault)

@@ -25,9 +25,13 @@ class Pacer:
             if now + wait > self._until:
                 self._since, self._until = now, now + wait
 
+    def free(self, now: float) -> bool:
+        """Whether a call made now need not wait."""
+        return now >= self._until
+
     def wait(self, now: float, random: Random) -> float:
         """Seconds that a call made now has to wait; 0 when the way is free."""
-        if now >= self._until:
+        if self.free(now):
             return 0.0
         with self._lock:
             left, whole = self._until - now, self._until - self._since

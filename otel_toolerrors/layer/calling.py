@@ -7,9 +7,9 @@ from contextvars import ContextVar
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from otel_toolerrors.engine import Call, Decision, Surroundings, classified, fail
+from otel_toolerrors.engine import Call, Decision, classified, fail
 from otel_toolerrors.faults import Fault
-from otel_toolerrors.policy import Declaration, ToolRules
+from otel_toolerrors.policy import Declaration
 from otel_toolerrors.surface import DENIED_CODE, NEAR_NAMES, UNKNOWN_TOOL, Where
 from otel_toolerrors.vocabulary import CallCancelled, CallOutcome, CallSpan, Event, SideEffects, StopReason
 
@@ -23,51 +23,57 @@ if TYPE_CHECKING:
 CURRENT: ContextVar[Calling | None] = ContextVar("toolerrors-call", default=None)
 """The call that this code is part of."""
 
+_UNDECLARED = Declaration()
 
-class Calling:
+
+class Calling(Call):
     """One call. As a context manager it makes sure that the trace ends, also under cancellation."""
 
-    __slots__ = ("_ended", "_outer", "_run", "began", "call", "call_id", "index", "name", "rules", "tool", "trace")
+    __slots__ = ("_decision", "_outer", "call_id", "index", "own", "run", "trace")
 
     def __init__(
-        self, run: Run, tool: Tool | None, name: str, arguments: Mapping[str, Any], *,
+        self, run: Run, own: Tool | None, tool: str, arguments: Mapping[str, Any], *,
         call_id: str | None, key: str | None, index: int,
     ) -> None:  # fmt: skip
         layer = run.layer
-        self._run = run
-        self._ended = False
-        self.tool = tool
-        self.name = name
+        declared = own.declared if own is not None else _UNDECLARED
+        rules = layer.rules_for(tool, declared, run.source, alone=run.alone)
+        super().__init__(tool, arguments, rules=rules, around=run.around, now=layer.clock(), key=key)
+        self.run = run
+        self._decision: Decision | None = None
+        self.own = own
+        """The tool that is called by this name; None if there is none."""
         self.call_id = call_id
         self.index = index
-        declared = tool.declared if tool is not None else Declaration()
-        self.rules: ToolRules = layer.rules_for(name, declared, run.source, alone=run.alone)
+        if own is not None and own.key_parameter is not None:
+            target = self.target  # of the arguments as the model gave them
+            self.key = key or run.key_for(target)
+            self.arguments = {**arguments, own.key_parameter: self.key}
+        self.trace = run.trace.start_call(tool, service=rules.service, known=own is not None)
 
-        def target() -> str:
-            return safe_digest(layer.secret, name, arguments)
-
-        self.call = Call(name, arguments, target, key=key or run.key_for(tool, target))
-        if self.call.key is not None and tool is not None and tool.key_parameter is not None:
-            self.call.arguments = {**arguments, tool.key_parameter: self.call.key}
-        self.trace = run.trace.start_call(name, service=self.rules.service, known=tool is not None)
-        self.began = layer.clock()
+    @property
+    def target(self) -> str:
+        """Keyed digest of tool and arguments, made when first asked for."""
+        if not self._target:
+            self._target = safe_digest(self.run.layer.secret, self.tool, self.arguments)
+        return self._target
 
     @property
     def where(self) -> Where:
         """What identifies the call in a surfaced text."""
-        return Where(self.call_id, self._run.id, self.trace.trace_id)
+        return Where(self.call_id, self.run.id, self.trace.trace_id)
 
     def emit(self, event: Event) -> None:
         """Tell everybody who listens."""
         self.trace.event(event)
-        self._run.layer.notify(event)
+        self.run.layer.notify(event)
 
-    def no_such_tool(self, near: list[str], around: Surroundings) -> Decision:
+    def no_such_tool(self, near: list[str]) -> Decision:
         """Decide a call of a tool that does not exist."""
         message = NEAR_NAMES.format(names=", ".join(near)) if near else UNKNOWN_TOOL
         fault = self._fault("not_found", "tool.unknown", message)
-        self.emit(classified(self.name, 0, fault))
-        return fail(self.call, self.rules, around, fault, self.emit)
+        self.emit(classified(self.tool, 0, fault))
+        return fail(self, fault)
 
     def denied(self, reason: str, stop: StopReason | None) -> Decision:
         """Decide a call that the permission check refused."""
@@ -82,23 +88,22 @@ class Calling:
 
     def end(self, decision: Decision) -> None:
         """Describe the call in its trace."""
-        self._ended = True
-        ok = decision.kind == "ok"
-        self.trace.end(lambda: self._describe(decision), ok=ok or decision.kind == "cancelled")
+        self._decision = decision
+        self.trace.end(self._describe, ok=decision.kind in ("ok", "cancelled"))
 
     def abandon(self) -> None:
         """End the trace of a call that will not be made."""
         self.end(Decision(kind="cancelled"))
 
-    def _describe(self, decision: Decision) -> CallSpan:
-        run, fault = self._run, decision.fault
-        ok = decision.kind == "ok"
+    def _describe(self) -> CallSpan:
+        run, decision = self.run, self._decision or Decision(kind="cancelled")
+        ok, fault = decision.kind == "ok", decision.fault
         outcome: CallOutcome = "recovered" if ok and fault is not None else decision.kind
         return CallSpan(
-            operation=CallSpan.OPERATION, tool=self.name, call_id=self.call_id, tool_type="function", agent=run.agent,
+            operation=CallSpan.OPERATION, tool=self.tool, call_id=self.call_id, tool_type="function", agent=run.agent,
             conversation=run.conversation, run_id=run.id, index=self.index, source=run.source,
-            service=self.rules.service, effects=self.rules.effects, keyed=True if self.call.key is not None else None,
-            arguments=self.call.target, policy=run.policy.digest, outcome=outcome, attempts=decision.attempts,
+            service=self.rules.service, effects=self.rules.effects, keyed=True if self.keyed else None,
+            arguments=self.target, policy=run.policy.digest, outcome=outcome, attempts=decision.attempts,
             category=fault.category if fault else None, code=fault.code if fault else None,
             side_effects=fault.side_effects if fault and not ok else None,
             error_type=fault.code if fault and not ok else None,
@@ -107,7 +112,7 @@ class Calling:
     @property
     def repeats(self) -> bool:
         """Whether the tool may be called again after a failure that leaves its effect unknown."""
-        return self.rules.effects in ("read", "idempotent") or self.call.key is not None
+        return self.rules.effects in ("read", "idempotent") or self.keyed
 
     def __enter__(self) -> Self:
         self._outer = CURRENT.get()
@@ -118,13 +123,12 @@ class Calling:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         CURRENT.set(self._outer)
-        if self._ended:
-            return
-        self.interrupted(kind)
+        if self._decision is None:
+            self.interrupted(kind)
 
     def interrupted(self, kind: type[BaseException] | None) -> None:
         """End with cancellation, an interrupt, a framework's signal: it goes on its way, and the trace says so."""
         tried: SideEffects = "unknown" if self.rules.effects in ("write", "destructive") else "none"
         reason = "cancelled" if kind is None else kind.__name__
-        self.emit(CallCancelled(tool=self.name, reason=reason, side_effects=tried))
+        self.emit(CallCancelled(tool=self.tool, reason=reason, side_effects=tried))
         self.end(Decision(kind="cancelled"))

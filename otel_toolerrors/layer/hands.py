@@ -1,69 +1,52 @@
-"""How the drivers act for a run: call, wait, refresh, judge."""
+"""How the drivers act for a layer: call, wait, refresh, judge."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable
 from concurrent.futures import Future
 from contextvars import copy_context
-from dataclasses import replace
-from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from otel_toolerrors.engine import AsyncHands, Attempt, Hands, RunState, Surroundings, SyncHands
+from otel_toolerrors.engine import AsyncHands, Attempt, Hands, SyncHands
 from otel_toolerrors.faults import Fault, classify, classify_result, is_control_flow
-from otel_toolerrors.policy import ToolRules
 
-from .credentials import Refreshes
-from .hedges import Hedges
+from .calling import CURRENT
+from .hedges import acall
 from .tools import Tool
 
 if TYPE_CHECKING:
-    from .calling import Calling
     from .layer import RecoveryLayer
 
 
 _log = logging.getLogger("otel_toolerrors")
 
 
-class RunHands:
-    """What all calls of one run share; made once."""
+class LayerHands:
+    """How all calls of a layer are made. What differs between them they find in the call that is under way."""
 
-    def __init__(self, layer: RecoveryLayer, refreshes: Refreshes, state: RunState) -> None:
+    def __init__(self, layer: RecoveryLayer) -> None:
         self._layer = layer
-        self._refreshes = refreshes
-        self.around = Surroundings(state, layer.services, layer.random, self._rules_for, layer.cache)
-        self._common = Hands(layer.clock, self._judge, self._inspect, is_control_flow)
+        self.common = Hands(layer.clock, self._judge, self._inspect, is_control_flow)
+        self.sync = SyncHands(self._call, layer.sleep, _refresh)
+        self.asynchronous = AsyncHands(self._acall, layer.asleep, _arefresh)
 
-    def common(self, calling: Calling) -> Hands:
-        """Hands for any call: the shared ones, unless the call brings a function of its own."""
-        own = calling.tool
-        if own is None or own is self._layer.tools.get(own.name):
-            return self._common
-        return replace(self._common, inspect=partial(self._inspect, own=own))
+    def _tool(self, attempt: Attempt) -> Tool:
+        """Find what the attempt calls: the call's own tool, which nobody may have registered, or a fallback."""
+        calling = CURRENT.get()
+        if calling is not None and calling.own is not None and calling.own.name == attempt.tool:
+            return calling.own
+        return self._layer.tools[attempt.tool]
 
-    def sync(self, calling: Calling) -> SyncHands:
-        """Hands for one sync call."""
-        return SyncHands(self._caller(calling, _call), self._layer.sleep, self._refreshes.refresh)
+    def _call(self, attempt: Attempt) -> Any:
+        tool = self._tool(attempt)
+        if attempt.timeout is None:
+            return tool.function(**attempt.arguments)
+        return _call_in_time(tool, attempt, attempt.timeout)
 
-    def asynchronous(self, calling: Calling) -> AsyncHands:
-        """Hands for one async call."""
-        hedges = Hedges(self._layer.asleep, calling.emit)
-        return AsyncHands(self._caller(calling, hedges.call), self._layer.asleep, self._refreshes.arefresh)
-
-    def _caller(self, calling: Calling, call: Callable[[Tool, Attempt], Any]) -> Callable[[Attempt], Any]:
-        own, name = calling.tool, calling.name
-
-        def attempt(action: Attempt) -> Any:
-            tool = own if action.tool == name and own is not None else self._layer.tools[action.tool]
-            return call(tool, action)
-
-        return attempt
-
-    def _rules_for(self, name: str) -> ToolRules | None:
-        tool = self._layer.tools.get(name)
-        return None if tool is None else self._layer.rules_for(name, tool.declared, "fallback")
+    def _acall(self, attempt: Attempt) -> Awaitable[Any]:
+        return acall(self._tool(attempt), attempt, self._layer.asleep)
 
     def _judge(self, attempt: Attempt, error: Exception) -> Fault:
         try:
@@ -75,11 +58,9 @@ class RunHands:
                 message=type(error).__qualname__, fingerprint="unclassified", signal="rule", strength="weak",
             )  # fmt: skip
 
-    def _inspect(self, attempt: Attempt, value: Any, *, own: Tool | None = None) -> Fault | None:
-        tool = own if own is not None and own.name == attempt.tool else self._layer.tools.get(attempt.tool)
-        if tool is None or tool.in_band is False:
-            return None
-        if callable(tool.in_band) and not tool.in_band(value):
+    def _inspect(self, attempt: Attempt, value: Any) -> Fault | None:
+        in_band = self._tool(attempt).in_band
+        if in_band is False or (callable(in_band) and not in_band(value)):
             return None
         try:
             return classify_result(value, effects=attempt.effects, rules=self._layer.fault_rules)
@@ -88,10 +69,14 @@ class RunHands:
             return None
 
 
-def _call(tool: Tool, attempt: Attempt) -> Any:
-    if attempt.timeout is None:
-        return tool.function(**attempt.arguments)
-    return _call_in_time(tool, attempt, attempt.timeout)
+def _refresh(credential: str) -> bool:
+    calling = CURRENT.get()
+    return calling is not None and calling.run.refreshes.refresh(credential)
+
+
+async def _arefresh(credential: str) -> bool:
+    calling = CURRENT.get()
+    return calling is not None and await calling.run.refreshes.arefresh(credential)
 
 
 def _call_in_time(tool: Tool, attempt: Attempt, timeout: float) -> Any:

@@ -8,39 +8,43 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from otel_toolerrors.engine import Attempt
-from otel_toolerrors.vocabulary import Event, HedgeStarted
+from otel_toolerrors.vocabulary import HedgeStarted
 
+from .calling import CURRENT
 from .tools import Tool
 
 
-class Hedges:
-    """Makes the attempts of one async call."""
+async def acall(tool: Tool, attempt: Attempt, sleep: Callable[[float], Awaitable[None]]) -> Any:
+    """Make one attempt; ``sleep`` tells when the second try is due."""
+    if attempt.timeout is None:
+        return await _tried(tool, attempt, sleep)
+    async with asyncio.timeout(attempt.timeout):
+        return await _tried(tool, attempt, sleep)
 
-    __slots__ = ("_emit", "_sleep")
 
-    def __init__(self, sleep: Callable[[float], Awaitable[None]], emit: Callable[[Event], None]) -> None:
-        self._sleep = sleep
-        self._emit = emit
+async def _tried(tool: Tool, attempt: Attempt, sleep: Callable[[float], Awaitable[None]]) -> Any:
+    if attempt.hedge_after is None:
+        return await _once(tool, attempt)
+    return await _hedged(tool, attempt, attempt.hedge_after, sleep)
 
-    async def call(self, tool: Tool, attempt: Attempt) -> Any:
-        """Make one attempt."""
-        async with asyncio.timeout(attempt.timeout):
-            if attempt.hedge_after is None:
-                return await _once(tool, attempt)
-            return await self._hedged(tool, attempt, attempt.hedge_after)
 
-    async def _hedged(self, tool: Tool, attempt: Attempt, after: float) -> Any:
-        first = asyncio.ensure_future(_once(tool, attempt))
-        alarm = asyncio.ensure_future(self._sleep(after))
-        tries = [first]
-        try:
-            await asyncio.wait({first, alarm}, return_when=asyncio.FIRST_COMPLETED)
-            if not first.done():
-                self._emit(HedgeStarted(tool=attempt.tool, attempt=attempt.number, after=after))
-                tries.append(asyncio.ensure_future(_once(tool, attempt)))
-            return await _first_good(tries)
-        finally:
-            await _end(alarm, *tries)
+async def _hedged(tool: Tool, attempt: Attempt, after: float, sleep: Callable[[float], Awaitable[None]]) -> Any:
+    first = asyncio.ensure_future(_once(tool, attempt))
+    alarm = asyncio.ensure_future(sleep(after))
+    tries = [first]
+    try:
+        await asyncio.wait({first, alarm}, return_when=asyncio.FIRST_COMPLETED)
+        if not first.done():
+            _report(HedgeStarted(tool=attempt.tool, attempt=attempt.number, after=after))
+            tries.append(asyncio.ensure_future(_once(tool, attempt)))
+        return await _first_good(tries)
+    finally:
+        await _end(alarm, *tries)
+
+
+def _report(event: HedgeStarted) -> None:
+    if (calling := CURRENT.get()) is not None:
+        calling.emit(event)
 
 
 async def _once(tool: Tool, attempt: Attempt) -> Any:

@@ -25,6 +25,7 @@ from otel_toolerrors.telemetry import EventSignal, RunTrace, Tracing
 from otel_toolerrors.vocabulary import Effects, Event
 
 from .credentials import Refresher
+from .hands import LayerHands
 from .policy_file import PolicyFile
 from .protect import protected
 from .run import Run, arm_for, new_run_id
@@ -106,8 +107,9 @@ class RecoveryLayer:
         self.secret = secrets.token_bytes(32)
         self._on_event = on_event
         self._on_packet = on_packet
-        self._rules: dict[tuple[str, Declaration, str, bool], ToolRules] = {}
+        self._rules: dict[tuple[str, str, bool], tuple[Declaration, ToolRules]] = {}
         self._checked: set[frozenset[str]] = set()
+        self.hands = LayerHands(self)
         self._choosers: dict[tuple[str, ...], ModelChooser] = {}
 
     @overload
@@ -311,15 +313,21 @@ class RecoveryLayer:
 
     def rules_for(self, tool: str, declared: Declaration, source: str, *, alone: bool = False) -> ToolRules:
         """Resolve what the policy allows for a tool called from ``source``; a call ``alone`` stops no run."""
-        key = (tool, declared, source, alone)
-        found = self._rules.get(key)
-        if found is None:
-            found = resolve(self.policy, tool, declared, source)
-            if alone:
-                found = replace(found, run=found.run.model_copy(update={"stop_on": frozenset()}))
-            if tool in self.tools or len(self._rules) < _REMEMBERED:  # a model may make up any number of names
-                self._rules[key] = found
+        key = (tool, source, alone)
+        known = self._rules.get(key)
+        if known is not None and (known[0] is declared or known[0] == declared):
+            return known[1]
+        found = resolve(self.policy, tool, declared, source)
+        if alone:
+            found = replace(found, run=found.run.model_copy(update={"stop_on": frozenset()}))
+        if tool in self.tools or len(self._rules) < _REMEMBERED:  # a model may make up any number of names
+            self._rules[key] = declared, found
         return found
+
+    def rules_for_fallback(self, tool: str) -> ToolRules | None:
+        """Resolve what the policy allows for a tool that stands in for another; None if there is no such tool."""
+        known = self.tools.get(tool)
+        return None if known is None else self.rules_for(tool, known.declared, "fallback")
 
     def notify(self, event: Event) -> None:
         """Tell the listener."""

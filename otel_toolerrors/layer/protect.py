@@ -6,14 +6,14 @@ import inspect
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing, closing
 from dataclasses import dataclass
-from functools import partial, wraps
+from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from otel_toolerrors.policy import Declaration
 from otel_toolerrors.surface import Outcome, RecoveryExhausted
 
 from .calling import CURRENT
-from .tools import InBand
+from .tools import KEY_PARAMETER, InBand
 
 if TYPE_CHECKING:
     from .layer import RecoveryLayer
@@ -79,17 +79,18 @@ def protected(
 ) -> F:
     """Wrap a function, an async function, or a generator of either kind."""
     known_as = name or str(getattr(function, "__name__", type(function).__name__))
-    protection = _Protection(layer, function, known_as, declared, in_band, source)
-    for is_kind, wrap in _KINDS:
-        if is_kind(function):
-            return cast("F", wraps(function)(wrap(protection, function)))
-    raise TypeError(f"{function!r} is not callable")
+    if not callable(function):
+        raise TypeError(f"{function!r} is not callable")
+    signature = inspect.signature(function)
+    protection = _Protection(layer, signature, known_as, declared, in_band, source)
+    wrap = next((wrap for is_kind, wrap in _KINDS if is_kind(function)), _plain)
+    return cast("F", wraps(function)(wrap(protection, function)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Protection:
     layer: RecoveryLayer
-    function: Callable[..., Any]
+    signature: inspect.Signature
     name: str
     declared: Declaration
     in_band: InBand
@@ -98,42 +99,43 @@ class _Protection:
     def call(self, target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if is_repeated():
             return target(*args, **kwargs)
-        last = LastTry()
-        named, attempt = self._attempt(partial(last.call, target), args, kwargs)
+        last, named = LastTry(), self._named(args, kwargs)
+
+        def plain(**_: Any) -> Any:
+            return last.call(target, *args, **kwargs)
+
+        def keyed(*, idempotency_key: str, **_: Any) -> Any:
+            return last.call(target, *args, **kwargs, idempotency_key=idempotency_key)
+
+        function = keyed if self._wants_key(named) else plain
         outcome = self.layer.alone(source=self.source).call(
-            self.name, named, function=attempt, declared=self.declared, in_band=self.in_band
+            self.name, named, function=function, declared=self.declared, in_band=self.in_band
         )
         return last.settle(outcome)
 
     async def acall(self, target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if is_repeated():
             return await target(*args, **kwargs)
-        last = LastTry()
-        named, attempt = self._attempt(partial(last.acall, target), args, kwargs)
+        last, named = LastTry(), self._named(args, kwargs)
 
-        async def awaited(**arguments: Any) -> Any:
-            return await attempt(**arguments)
+        async def plain(**_: Any) -> Any:
+            return await last.acall(target, *args, **kwargs)
 
+        async def keyed(*, idempotency_key: str, **_: Any) -> Any:
+            return await last.acall(target, *args, **kwargs, idempotency_key=idempotency_key)
+
+        function = keyed if self._wants_key(named) else plain
         outcome = await self.layer.alone(source=self.source).acall(
-            self.name, named, function=wraps(attempt)(awaited), declared=self.declared, in_band=self.in_band
+            self.name, named, function=function, declared=self.declared, in_band=self.in_band
         )
         return last.settle(outcome)
 
-    def _attempt(
-        self, target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[dict[str, Any], Callable[..., Any]]:
+    def _named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Name the arguments for the trace and for fallbacks; the function gets them as they came."""
-        signature = inspect.signature(self.function)
-        named = dict(signature.bind(*args, **kwargs).arguments)
+        return self.signature.bind(*args, **kwargs).arguments
 
-        def plain(**_: Any) -> Any:
-            return target(*args, **kwargs)
-
-        def keyed(*, idempotency_key: str, **_: Any) -> Any:
-            return target(*args, **kwargs, idempotency_key=idempotency_key)
-
-        wants_key = "idempotency_key" in signature.parameters and "idempotency_key" not in named
-        return named, keyed if wants_key else plain
+    def _wants_key(self, named: dict[str, Any]) -> bool:
+        return KEY_PARAMETER in self.signature.parameters and KEY_PARAMETER not in named
 
 
 def _plain(protection: _Protection, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -187,7 +189,6 @@ _KINDS: tuple[tuple[Callable[[Any], bool], Callable[[_Protection, Callable[..., 
     (inspect.isasyncgenfunction, _async_generator),
     (inspect.isgeneratorfunction, _generator),
     (inspect.iscoroutinefunction, _async),
-    (callable, _plain),
 )
 
 

@@ -6,22 +6,22 @@ import asyncio
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
 from random import Random
-from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from otel_toolerrors.engine import Decision, RunState, Stop, adrive, climb, drive
+from otel_toolerrors.engine import Decision, RunState, Stop, Surroundings, amake, make
 from otel_toolerrors.faults import is_control_flow, redact
 from otel_toolerrors.policy import Declaration
-from otel_toolerrors.surface import STOP_MESSAGES, Outcome, Surfacer
+from otel_toolerrors.surface import STOP_MESSAGES, Outcome, Surfacer, answered
 from otel_toolerrors.telemetry import RunTrace
 from otel_toolerrors.vocabulary import Arm, CallDenied, RunSpan, RunStopped, StopReason
 
 from .calling import Calling
 from .credentials import Refreshes
 from .digest import safe_digest
-from .hands import RunHands
 from .model import Model
 from .tools import InBand, Tool, made_up, tool_from
 from .watch import Watched
@@ -61,21 +61,18 @@ class Run:
         self.context_remaining: int | None = None
         self.layer = layer
         self.policy = layer.policy
+        self.observes = self.policy.mode == "observe"
+        """Decide and record, and change nothing."""
         self._state = RunState(self.policy.run)
-        self._surfacer = Surfacer(
-            self.policy.surface, layer.catalog, arm, self._state, self._offered, layer.count_tokens
-        )
-        self._refreshes = Refreshes(layer.credentials)
-        self._hands = RunHands(layer, self._refreshes, self._state)
-        self._lock = Lock()
-        self._index = 0
+        self.around = Surroundings(self._state, layer.services, layer.random, layer.rules_for_fallback, layer.cache)
+        self._indices = count()
         self._done: dict[str, int] = {}
         self._answers: dict[str, Outcome] = {}
-        offered = self._offered()
-        layer.check_catalog(offered)
-        self._offered_first = ",".join(offered)
         self.alone = trace is not None
         self.trace = trace or layer.tracing.start_run(agent)
+        self._offered_first = self._offered() if trace is None else []
+        if trace is None:
+            layer.check_catalog(self._offered_first)
 
     # Calling
 
@@ -109,14 +106,14 @@ class Run:
         if self.observes and (function is not None or tool in self.layer.tools):
             return self._observe(tool, arguments or {}, function, call_id)
         calling = self._begin(tool, arguments or {}, function, declared, in_band, call_id=call_id, key=key)
-        if calling.tool is not None and calling.tool.is_async:
+        if calling.own is not None and calling.own.is_async:
             calling.abandon()
             raise TypeError(f"{tool!r} is an async tool: use `await run.acall(...)`")
+        hands = self.layer.hands
         with calling:
             decision = self._refused(calling, self._asked(calling))
             if decision is None:
-                steps = climb(calling.call, calling.rules, self._hands.around, calling.began, calling.emit)
-                decision = drive(steps, self._hands.common(calling), self._hands.sync(calling), calling.trace)
+                decision = make(calling, hands.common, hands.sync, calling.trace)
             return self._answer(calling, decision)
 
     async def acall(
@@ -134,19 +131,13 @@ class Run:
         if self.observes and (function is not None or tool in self.layer.tools):
             return await self._aobserve(tool, arguments or {}, function, call_id)
         calling = self._begin(tool, arguments or {}, function, declared, in_band, call_id=call_id, key=key)
+        hands = self.layer.hands
         with calling:
             verdict = self._asked(calling)
             decision = self._refused(calling, await verdict if inspect.isawaitable(verdict) else verdict)
             if decision is None:
-                steps = climb(calling.call, calling.rules, self._hands.around, calling.began, calling.emit)
-                common, hands = self._hands.common(calling), self._hands.asynchronous(calling)
-                decision = await adrive(steps, common, hands, calling.trace)
+                decision = await amake(calling, hands.common, hands.asynchronous, calling.trace)
             return self._answer(calling, decision)
-
-    @property
-    def observes(self) -> bool:
-        """Whether the policy's mode is ``observe``: decide and record, and change nothing."""
-        return self.policy.mode == "observe"
 
     def _observe(
         self, name: str, arguments: Mapping[str, Any], function: Callable[..., Any] | None, call_id: str | None
@@ -190,10 +181,8 @@ class Run:
 
         ``with run.watch("search") as seen: value = seen.returned(search())``
         """
-        with self._lock:
-            index = self._index
-            self._index += 1
-        return Watched(self, self.layer.tools.get(tool), tool, arguments or {}, call_id=call_id, index=index)
+        own, index = self.layer.tools.get(tool), next(self._indices)
+        return Watched(self, own, tool, arguments or {}, call_id=call_id, index=index)
 
     def answers(self, call_ids: Sequence[str]) -> list[Outcome]:
         """Give an outcome for every call of a turn, also for those that were cancelled or never begun.
@@ -240,6 +229,16 @@ class Run:
         """Describe the tools to the model, without those that this run has given up."""
         return [tool.spec() for tool in self.layer.tools if tool.name not in self._state.degraded]
 
+    @cached_property
+    def _surfacer(self) -> Surfacer:
+        policy, layer = self.policy.surface, self.layer
+        return Surfacer(policy, layer.catalog, self.arm, self._state, self._offered, layer.count_tokens)
+
+    @cached_property
+    def refreshes(self) -> Refreshes:
+        """The credentials that this run has refreshed."""
+        return Refreshes(self.layer.credentials)
+
     def _offered(self) -> list[str]:
         return sorted(tool.name for tool in self.layer.tools if tool.name not in self._state.degraded)
 
@@ -263,52 +262,50 @@ class Run:
             tool = tool_from(function, name=name, declared=declared or _declared(tool), in_band=in_band)
         elif tool is None:
             name = made_up(name)
-        with self._lock:
-            index = self._index
-            self._index += 1
-        return Calling(self, tool, name, arguments, call_id=call_id, key=key, index=index)
+        return Calling(self, tool, name, arguments, call_id=call_id, key=key, index=next(self._indices))
 
-    def key_for(self, tool: Tool | None, target: Callable[[], str]) -> str | None:
+    def key_for(self, target: str) -> str:
         """Make the idempotency key of a call: the same until a call with the same arguments has worked."""
-        if tool is None or tool.key_parameter is None:
-            return None
-        return safe_digest(self.layer.secret, self.id, target(), self._done.get(target(), 0))
+        return safe_digest(self.layer.secret, self.id, target, self._done.get(target, 0))
 
     def _asked(self, calling: Calling) -> Any:
         """Ask the permission check, if there is one; a check that fails is a no."""
         check = self.layer.permission
-        if check is None or calling.tool is None or self._state.stopped is not None:
+        if check is None or calling.own is None or self._state.stopped is not None:
             return None
         try:
-            return check(calling.name, calling.call.arguments)
+            return check(calling.tool, calling.arguments)
         except Exception as error:  # noqa: BLE001 - fail closed
             return f"the permission check failed: {type(error).__name__}"
 
     def _refused(self, calling: Calling, verdict: Any) -> Decision | None:
         """Decide without calling the tool, where it need not or must not be called."""
-        if calling.tool is None:
-            return calling.no_such_tool(self.layer.tools.near(calling.name), self._hands.around)
+        if calling.own is None:
+            return calling.no_such_tool(self.layer.tools.near(calling.tool))
         if verdict is None or verdict is True:
-            self._state.allowed(calling.name)
+            self._state.allowed(calling.tool)
             return None
         reason = redact(verdict) if isinstance(verdict, str) and verdict else "not allowed"
-        denials = self._state.denied(calling.name)
+        denials = self._state.denied(calling.tool)
         counted = {"consecutive": denials.consecutive, "total": denials.total}
-        calling.emit(CallDenied(tool=calling.name, reason=reason, drift=denials.drift, **counted))
+        calling.emit(CallDenied(tool=calling.tool, reason=reason, drift=denials.drift, **counted))
         stop: StopReason | None = None
-        if self._state.too_many_denials(denials) and self._state.stop(Stop("denials", calling.name)):
-            calling.emit(RunStopped(tool=calling.name, reason="denials"))
+        if self._state.too_many_denials(denials) and self._state.stop(Stop("denials", calling.tool)):
+            calling.emit(RunStopped(tool=calling.tool, reason="denials"))
             stop = "denials"
         return calling.denied(reason, stop)
 
     def _answer(self, calling: Calling, decision: Decision) -> Outcome:
-        outcome = self._surfacer.outcome(decision, calling.call, calling.where, self.context_remaining, calling.emit)
-        if calling.tool is not None and calling.tool.key_parameter is not None and outcome.ok:
-            self._done[calling.call.target] = self._done.get(calling.call.target, 0) + 1
+        if decision.kind == "ok":
+            outcome = answered(decision, calling.tool, calling.call_id)
+            if calling.own is not None and calling.own.key_parameter is not None:
+                self._done[calling.target] = self._done.get(calling.target, 0) + 1
+        else:
+            outcome = self._surfacer.outcome(decision, calling, calling.where, self.context_remaining)
+            if outcome.packet is not None:
+                self.layer.escalate(outcome.packet)
         if calling.call_id is not None:
             self._answers[calling.call_id] = outcome
-        if outcome.packet is not None:
-            self.layer.escalate(outcome.packet)
         calling.end(decision)
         return outcome
 
@@ -322,7 +319,7 @@ class Run:
         stop = self._state.stopped
         return RunSpan(
             operation=RunSpan.OPERATION, agent=self.agent, conversation=self.conversation, run_id=self.id,
-            source=self.source, arm=self.arm, tools=self._offered_first, policy=self.policy.digest,
+            source=self.source, arm=self.arm, tools=",".join(self._offered_first), policy=self.policy.digest,
             catalog=self.layer.catalog.version, observed=True if self.policy.mode == "observe" else None,
             stop_reason=stop.reason if stop else None,
             error_type=(stop.fault.code if stop.fault else stop.reason) if stop else None,
@@ -358,5 +355,7 @@ def new_run_id(random: Random) -> str:
 
 def arm_for(run_id: str, held_out: float) -> Arm:
     """Assign a run to an experiment arm, by its id alone: the same id always lands in the same arm."""
+    if not held_out:
+        return "context"
     share = int(safe_digest(b"toolerrors-arm", run_id), 16) / 2**64
     return "bare" if share < held_out else "context"

@@ -22,6 +22,9 @@ _LONGEST_NAME = 80
 InBand = Callable[[Any], bool] | bool
 """Whether a tool's errors come back as values: True for the known forms, or a test of one's own."""
 
+KEY_PARAMETER = "idempotency_key"
+"""A tool with a parameter of this name is given its idempotency key."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
@@ -29,7 +32,8 @@ class Tool:
 
     name: str
     function: Callable[..., Any]
-    description: str
+    description: str | None = None
+    """For the model; None: the first paragraph of the function's docstring."""
     declared: Declaration
     is_async: bool = False
     key_parameter: str | None = None
@@ -43,16 +47,19 @@ class Tool:
             TypeError: An argument's type has no JSON schema.
         """
         # Of an object that can be called, pydantic wants the method.
-        described: Any = self.function if inspect.isroutine(self.function) else self.function.__call__  # type: ignore[operator]
+        callee: Any = self.function if inspect.isroutine(self.function) else self.function.__call__  # type: ignore[operator]
         try:
-            schema: dict[str, Any] = TypeAdapter(described).json_schema()
+            schema: dict[str, Any] = TypeAdapter(callee).json_schema()
         except (PydanticUserError, NameError) as error:
             problem = str(error).split("\n", maxsplit=1)[0]
             raise TypeError(f"tool {self.name!r}: its arguments cannot be described as JSON: {problem}") from error
         if self.key_parameter is not None:  # ours to fill in, not the model's
             schema.get("properties", {}).pop(self.key_parameter, None)
             schema["required"] = [name for name in schema.get("required", []) if name != self.key_parameter]
-        return {"name": self.name, "description": self.description, "input_schema": schema}
+        described = self.description
+        if described is None:
+            described = (inspect.getdoc(self.function) or "").split("\n\n")[0]
+        return {"name": self.name, "description": described, "input_schema": schema}
 
 
 class Tools:
@@ -95,16 +102,24 @@ def made_up(name: str) -> str:
 
 
 def tool_from(function: Callable[..., Any], *, name: str | None, declared: Declaration, in_band: InBand) -> Tool:
-    """Make a tool of a function: its name and first paragraph describe it. A generator's items become one value."""
-    parameters = inspect.signature(function).parameters
+    """Make a tool of a function; a generator's items become one value."""
+    takes_key = _takes_key(function)
     function = collected(function)
     return Tool(
         name=name or str(getattr(function, "__name__", type(function).__name__)),
         function=function,
-        description=(inspect.getdoc(function) or "").split("\n\n")[0],
         declared=declared,
         # An instance may have an async __call__.
         is_async=inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__),
-        key_parameter="idempotency_key" if "idempotency_key" in parameters else None,
+        key_parameter=KEY_PARAMETER if takes_key else None,
         in_band=in_band,
     )
+
+
+def _takes_key(function: Callable[..., Any]) -> bool:
+    code = getattr(function, "__code__", None)
+    if code is None or hasattr(function, "__wrapped__"):
+        return KEY_PARAMETER in inspect.signature(function).parameters
+    return (
+        KEY_PARAMETER in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    )  # frameworks hand in a closure a call

@@ -30,7 +30,7 @@ class Watched:
     def __init__(
         self, run: Run, tool: Tool | None, name: str, arguments: Mapping[str, Any], *, call_id: str | None, index: int
     ) -> None:
-        known = tool or Tool(name=name, function=_elsewhere, description="", declared=Declaration())
+        known = tool or Tool(name=name, function=_elsewhere, declared=Declaration())
         self._rules = run.layer.fault_rules
         self._calling = Calling(run, known, name, arguments, call_id=call_id, key=None, index=index)
         self._reported: Fault | None = None
@@ -49,14 +49,14 @@ class Watched:
         """Give what happened as an outcome; ``error`` stands on it as it was raised."""
         calling = self._calling
         if error is None:
-            return Outcome(kind="ok", tool=calling.name, call_id=calling.call_id, value=value, attempts=1)
+            return Outcome(kind="ok", tool=calling.tool, call_id=calling.call_id, value=value, attempts=1)
         message = neutralise(redact(str(error)), _LIMIT)
         return Outcome(
-            kind="surfaced", tool=calling.name, call_id=calling.call_id, attempts=1, message=message, error=error
+            kind="surfaced", tool=calling.tool, call_id=calling.call_id, attempts=1, message=message, error=error
         )
 
     def __enter__(self) -> Self:
-        self._calling.trace.attempt_started(self._calling.name, 1)
+        self._calling.trace.attempt_started(self._calling.tool, 1)
         return self
 
     def __exit__(
@@ -76,7 +76,7 @@ class Watched:
             fault = classify(error, effects=calling.rules.effects, rules=self._rules)
         calling.trace.attempt_ended(fault)
         if fault is not None:
-            calling.emit(classified(calling.name, 1, fault, foresee(calling.call, calling.rules, fault)))
+            calling.emit(classified(calling.tool, 1, fault, foresee(calling, fault)))
         calling.end(Decision(kind="ok" if fault is None else "surfaced", fault=fault, attempts=1))
 
 

@@ -10,7 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 
-from otel_toolerrors.engine import Action, Attempt, Call, Climb, Decision, Failed, Reply, Succeeded, Surroundings, climb
+from otel_toolerrors.engine import (
+    Action,
+    Attempt,
+    Call,
+    Climb,
+    Decision,
+    Failed,
+    Reply,
+    Succeeded,
+    Surroundings,
+    climb,
+)
 from otel_toolerrors.faults import Fault
 from otel_toolerrors.policy import ModelPolicy, ToolRules
 from otel_toolerrors.vocabulary import ContextOverflowed, Event
@@ -44,7 +55,9 @@ def converse(
             emit(choice.switched)
         arguments = {"model": choice.model, "max_tokens": request.max_tokens}
         watch = _Watch(chooser, choice.model, emit, now)
-        decision = yield from watch.over(climb(Call(rules.tool, arguments), rules, around, now, emit))
+        decision = yield from watch.over(
+            climb(Call(rules.tool, arguments, rules=rules, around=around, now=now, emit=emit))
+        )
         now = watch.now
         fault = decision.fault
         if decision.kind == "ok" or fault is None:

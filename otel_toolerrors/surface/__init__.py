@@ -7,7 +7,7 @@ from .context import Context, ContextBuilder, estimate_tokens
 from .envelope import Envelope, EnvelopeError
 from .messages import DENIED_CODE, NEAR_NAMES, STOP_MESSAGES, UNKNOWN_TOOL
 from .neutral import neutralise
-from .outcome import Outcome, RecoveryExhausted, ToolRunTerminated, render_value
+from .outcome import Outcome, RecoveryExhausted, ToolRunTerminated, answered, render_value
 from .packet import RecoveryPacket, packets_to
 from .surfacer import Surfacer, Where
 
@@ -29,6 +29,7 @@ __all__ = [
     "Surfacer",
     "ToolRunTerminated",
     "Where",
+    "answered",
     "default_catalog",
     "estimate_tokens",
     "load_catalog",

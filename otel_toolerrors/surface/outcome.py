@@ -6,10 +6,12 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from otel_toolerrors.engine import Decision
 from otel_toolerrors.faults import Fault
 from otel_toolerrors.vocabulary import OutcomeKind, StopReason
 
 from .envelope import Envelope
+from .messages import CANCELLED, LOWER_QUALITY, NOT_RUN, STALE, STOP_MESSAGES
 from .packet import RecoveryPacket
 
 
@@ -99,6 +101,29 @@ class Outcome:
         if self.stop_message is not None:
             raise ToolRunTerminated(self.stop_message, self)
         raise RecoveryExhausted(self)
+
+
+def answered(decision: Decision, tool: str, call_id: str | None) -> Outcome:
+    """Make the outcome of a call that has nothing to explain: it worked, or was not made."""
+    outcome = Outcome(
+        kind=decision.kind, tool=tool, call_id=call_id, value=decision.value, fault=decision.fault,
+        attempts=decision.attempts, tried=decision.tried,
+    )  # fmt: skip
+    if decision.kind != "ok":
+        stop = outcome.stop = decision.stop
+        outcome.stop_message = STOP_MESSAGES[stop] if stop else None
+        outcome.message = NOT_RUN if stop else CANCELLED
+    elif decision.fallback is not None:
+        outcome.fallback, outcome.age, outcome.note = decision.fallback, decision.age, _note(decision)
+    return outcome
+
+
+def _note(decision: Decision) -> str | None:
+    if decision.age is not None:
+        return STALE.format(age=decision.age)
+    if decision.fallback is not None and decision.quality:
+        return LOWER_QUALITY.format(fallback=decision.fallback, quality=decision.quality)
+    return None
 
 
 def render_value(value: Any) -> str:

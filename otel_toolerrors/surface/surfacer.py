@@ -9,26 +9,21 @@ from typing import Any
 from otel_toolerrors.engine import Call, Decision, RunState
 from otel_toolerrors.faults import Fault
 from otel_toolerrors.policy import SurfacePolicy
-from otel_toolerrors.vocabulary import Arm, ErrorSurfaced, Event, PacketIssued, StopReason
+from otel_toolerrors.vocabulary import Arm, ErrorSurfaced, PacketIssued, StopReason
 
 from .catalog import Catalog
 from .context import Context, ContextBuilder
 from .envelope import Envelope, envelope_for, is_open_write
 from .messages import (
-    CANCELLED,
     DEGRADED,
     DENIED,
     DENIED_CODE,
     FAILED,
-    LOWER_QUALITY,
-    NOT_RUN,
-    STALE,
     STILL_DEGRADED,
-    STOP_MESSAGES,
     STOPPED,
 )
 from .neutral import neutralise
-from .outcome import Outcome
+from .outcome import Outcome, answered
 from .packet import RecoveryPacket, packet_for
 
 
@@ -60,39 +55,27 @@ class Surfacer:
         """Start without a memory of what was shown."""
         self.context = ContextBuilder(self.policy)
 
-    def outcome(
-        self, decision: Decision, call: Call, where: Where, remaining: int | None, emit: Callable[[Event], None]
-    ) -> Outcome:
-        """Render any decision."""
+    def outcome(self, decision: Decision, call: Call, where: Where, remaining: int | None) -> Outcome:
+        """Render a decision that is no success."""
         fault = decision.fault
-        if decision.kind == "ok" or fault is None:
-            return self._without_error(decision, call, where)
+        if fault is None:
+            return answered(decision, call.tool, where.call_id)
         hints, dropped = self._hints(call.tool, fault)
         hint = hints[0].text if hints else None
         envelope = envelope_for(decision, self._quoted(fault), call.tool, hint=hint, trace_id=where.trace_id)
         text, context = self._text(decision, call, envelope, hints, remaining)
         if decision.kind == "surfaced":
-            emit(self._surfaced(decision, call, fault, text, context=context, dropped=dropped, remaining=remaining))
-        packet = self._packet(decision, call, fault, where, emit)
-        return self._build(decision, call, where, message=text, envelope=envelope, packet=packet)
+            call.emit(
+                self._surfaced(decision, call, fault, text, context=context, dropped=dropped, remaining=remaining)
+            )
+        packet = self._packet(decision, call, fault, where)
+        outcome = answered(decision, call.tool, where.call_id)
+        outcome.message, outcome.envelope, outcome.packet = text, envelope, packet
+        return outcome
 
     def not_run(self, call_id: str, stop: StopReason | None) -> Outcome:
         """Answer a call that was never begun."""
-        return self._without_error(Decision(kind="cancelled", stop=stop), Call("", {}), Where(call_id, "", ""))
-
-    def _without_error(self, decision: Decision, call: Call, where: Where) -> Outcome:
-        if decision.kind == "ok":
-            return self._build(decision, call, where, note=_note(decision))
-        text = NOT_RUN if decision.stop else CANCELLED
-        return self._build(decision, call, where, message=text)
-
-    def _build(self, decision: Decision, call: Call, where: Where, **more: Any) -> Outcome:
-        stop = decision.stop
-        return Outcome(
-            kind=decision.kind, tool=call.tool, call_id=where.call_id, value=decision.value, fault=decision.fault,
-            attempts=decision.attempts, tried=decision.tried, stop=stop, fallback=decision.fallback, age=decision.age,
-            stop_message=STOP_MESSAGES[stop] if stop else None, **more,
-        )  # fmt: skip
+        return answered(Decision(kind="cancelled", stop=stop), "", call_id)
 
     def _hints(self, tool: str, fault: Fault) -> tuple[list[Any], list[str]]:
         """Choose suggestions; those that name a tool which is not offered are dropped, and reported."""
@@ -144,16 +127,14 @@ class Surfacer:
             context_remaining=remaining,
         )
 
-    def _packet(
-        self, decision: Decision, call: Call, fault: Fault, where: Where, emit: Callable[[Event], None]
-    ) -> RecoveryPacket | None:
+    def _packet(self, decision: Decision, call: Call, fault: Fault, where: Where) -> RecoveryPacket | None:
         if decision.kind != "stopped" and not is_open_write(fault):
             return None
         packet = packet_for(
             decision, self._quoted(fault), call.tool, target=call.target, run_id=where.run_id,
-            trace_id=where.trace_id, keyed=call.key is not None,
+            trace_id=where.trace_id, keyed=call.keyed,
         )  # fmt: skip
-        emit(
+        call.emit(
             PacketIssued(
                 tool=call.tool, code=fault.code, side_effects=fault.side_effects,
                 safe_actions=len(packet.safe_next_actions), unsafe_actions=len(packet.unsafe_next_actions),
@@ -182,11 +163,3 @@ _EFFECT = {
     "unknown": "It is not known whether the operation took effect.",
     "committed": "The operation took effect.",
 }
-
-
-def _note(decision: Decision) -> str | None:
-    if decision.age is not None:
-        return STALE.format(age=decision.age)
-    if decision.fallback is not None and decision.quality:
-        return LOWER_QUALITY.format(fallback=decision.fallback, quality=decision.quality)
-    return None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from otel_toolerrors.engine import Call
+from otel_toolerrors.engine import Call, Surroundings
 from otel_toolerrors.faults import Fault
-from otel_toolerrors.policy import Declaration
-from otel_toolerrors.vocabulary import Effects
+from otel_toolerrors.policy import Declaration, ToolRules
+from otel_toolerrors.vocabulary import Effects, Event
 
 if TYPE_CHECKING:
     from otel_toolerrors.analysis.traces import Traces
@@ -56,9 +57,10 @@ class RecordedCall:
     refreshed: bool = False
     """Whether a refresh of its credential worked."""
 
-    def call(self) -> Call:
+    def call(self, rules: ToolRules, around: Surroundings, now: float, emit: Callable[[Event], None]) -> Call:
         """The call, as the engine takes it."""
-        return Call(self.tool, {}, f"{self.tool} {self.target}", key="recorded" if self.keyed else None)
+        target, key = f"{self.tool} {self.target}", "recorded" if self.keyed else None
+        return Call(self.tool, {}, rules=rules, around=around, now=now, emit=emit, target=target, key=key)
 
     def own(self) -> list[Try]:
         """Its attempts at its own tool, without those of fallbacks."""

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Self
 from otel_toolerrors.analysis.statistics import seeded
 from otel_toolerrors.engine import (
     Attempt,
-    Call,
     Climb,
     Decision,
     Refresh,
@@ -61,7 +60,6 @@ class Script:
     """One recorded call, and what its attempts meet: the same under every policy."""
 
     recorded: RecordedCall
-    call: Call
     bracket: Bracket | None
     """None: it never failed."""
     worked: Answer
@@ -108,7 +106,7 @@ def _script(call: RecordedCall, bracket: Bracket | None, usual: dict[str, float]
     worked = next((one.duration for one in reversed(own) if one.fault is None), usual.get(call.tool, 0.0))
     failed = next((one.duration for one in reversed(own) if one.fault is not None), 0.0)
     fault = None if bracket is None else bracket.fault
-    return Script(call, call.call(), bracket, Answer(worked), Answer(failed, fault), bool(own))
+    return Script(call, bracket, Answer(worked), Answer(failed, fault), bool(own))
 
 
 def _usual_seconds(recording: Recording) -> dict[str, float]:
@@ -165,9 +163,8 @@ class _Job:
 
     def climb(self) -> Climb:
         call, world = self._script.recorded, self._world
-        return climb(
-            self._script.call, world.rules(call.tool, call.source), world.around(call), self.start, self._event
-        )
+        rules = world.rules(call.tool, call.source)
+        return climb(call.call(rules, world.around(call), self.start, self._event))
 
     def attempt(self, attempt: Attempt, now: float) -> Answer:
         answer, exact = self._answer(attempt, now)
@@ -193,7 +190,7 @@ class _Job:
     def _answer(self, attempt: Attempt, now: float) -> tuple[Answer, bool]:
         """What the attempt meets, and whether the trace says so."""
         script, bracket = self._script, self._script.bracket
-        if attempt.tool != script.call.tool:
+        if attempt.tool != script.recorded.tool:
             return self._stand_in(attempt)
         if bracket is None:
             return script.worked, script.known

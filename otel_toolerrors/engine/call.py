@@ -1,0 +1,144 @@
+"""One logical call on its way: what was asked, what is allowed, and how far it has come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from otel_toolerrors.faults import Fault
+from otel_toolerrors.policy import ToolRules
+from otel_toolerrors.vocabulary import BreakerMoved, BreakerRejected, Event, RefusalReason
+
+from .actions import Attempt, Failed, Reply, Succeeded
+from .breaker import Rejection
+from .budget import Hold
+from .reports import classified
+from .services import Service
+from .surroundings import Surroundings
+
+Emit = Callable[[Event], None]
+
+
+def _ignore(_event: Event) -> None:
+    """Listen to nothing."""
+
+
+_WELL: dict[str, bool | None] = {
+    "transient": False,
+    "rate_limited": None,  # pacing answers it; a busy service is not a sick one
+    "bug": None,  # says nothing about the service
+    "unknown": None,
+    "cancelled": None,
+}
+"""What a fault tells about its service's health. A category not named here is an answer: the service is well."""
+
+
+class Call:
+    """One logical call. It makes no attempt by itself, and reads no clock: time comes in with the replies."""
+
+    __slots__ = (
+        "_at", "_began", "_emit", "_target", "_ticket", "arguments", "around", "deadline", "fresh", "key",
+        "last_fault", "now", "refused", "rules", "service", "tool", "tried",
+    )  # fmt: skip
+
+    def __init__(
+        self, tool: str, arguments: Mapping[str, Any], *, rules: ToolRules, around: Surroundings, now: float,
+        emit: Emit = _ignore, target: str = "", key: str | None = None,
+    ) -> None:  # fmt: skip
+        self.tool = tool
+        self.arguments = arguments
+        self.rules = rules
+        self.around = around
+        self.now = now
+        self.key = key
+        """Idempotency key: the same on every attempt."""
+        self._emit = emit
+        self._target = target
+        self.service: Service = around.services.get(rules.service)
+        retry = rules.retry
+        self.deadline = now + (retry.persistent_cap if retry.persistent else retry.total_timeout)
+        self.fresh = rules.credential is None
+        """Whether a 401 is final: there is nothing to refresh, or it has been."""
+        self.tried: list[str] = []
+        self.last_fault: Fault | None = None
+        self.refused: RefusalReason | None = None
+
+    @property
+    def target(self) -> str:
+        """Keyed digest of tool and arguments: names the call, not what it says."""
+        return self._target
+
+    @property
+    def keyed(self) -> bool:
+        """Whether it carries an idempotency key."""
+        return self.key is not None
+
+    def emit(self, event: Event) -> None:
+        """Report to whoever listens; a subclass may do it its own way."""
+        self._emit(event)
+
+    def open(self) -> Attempt | None:
+        """Begin the first attempt at once, if nothing stands in its way; None: the ladder finds out what does."""
+        service = self.service
+        ticket = service.breaker.free_ticket()
+        if ticket is None or not service.pacer.free(self.now):
+            return None
+        return self._begin(self.rules, service, ticket, self.arguments)
+
+    def admit(self, rules: ToolRules, service: Service, arguments: Mapping[str, Any]) -> Attempt | Rejection:
+        """Begin an attempt, if the breaker of its service lets it pass."""
+        moves: list[BreakerMoved] = []
+        ticket = service.breaker.admit(self.now, moves.append)
+        for move in moves:
+            self.emit(move)
+        if isinstance(ticket, Rejection):
+            self.emit(
+                BreakerRejected(
+                    tool=rules.tool, breaker="service", name=rules.service, state=ticket.state,
+                    retry_after=ticket.retry_after,
+                )
+            )  # fmt: skip
+            return ticket
+        return self._begin(rules, service, ticket, arguments)
+
+    def _begin(self, rules: ToolRules, service: Service, ticket: int, arguments: Mapping[str, Any]) -> Attempt:
+        tried, retry, effects = self.tried, rules.retry, rules.effects
+        tried.append(rules.tool)
+        self._at, self._ticket, self._began = service, ticket, self.now
+        hedge = retry.hedge_after if effects in ("read", "idempotent") else None
+        return Attempt(rules.tool, len(tried), arguments, effects, retry.attempt_timeout, hedge)
+
+    def settle(self, reply: Reply) -> Succeeded | Fault:
+        """Take what came of the attempt under way."""
+        self.now = reply.now
+        if isinstance(reply, Succeeded):
+            self._record(well=True)
+            return reply
+        if isinstance(reply, Failed):
+            self.last_fault = reply.fault
+            self.emit(classified(self.tried[-1], len(self.tried), reply.fault))
+            self._record(well=_WELL.get(reply.fault.category, True))
+            return reply.fault
+        msg = "a driver answers an Attempt with Succeeded or Failed"
+        raise TypeError(msg)
+
+    def release(self) -> None:
+        """The attempt under way was cancelled: that says nothing about the service."""
+        self._at.breaker.release(self._ticket)
+
+    def _record(self, *, well: bool | None) -> None:
+        if well is None:
+            self.release()
+            return
+        now = self.now
+        moves: list[BreakerMoved] = []
+        self._at.breaker.record(self._ticket, ok=well, seconds=now - self._began, now=now, report=moves.append)
+        for move in moves:
+            self.emit(move)
+
+    def pay_in(self, hold: Hold | None = None) -> None:
+        """Credit the service's budget: the call worked, at once or with the retry that ``hold`` paid for."""
+        if hold is None:
+            self.service.budget.credit()
+        else:
+            self.service.budget.settle(hold, ok=True)
