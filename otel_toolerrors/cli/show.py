@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from otel_toolerrors.faults import redact
+
 from .analyze import FormatOption
 from .codes import ExitCode, Unusable
 from .screen import Node, Screen
@@ -78,9 +80,22 @@ def events_of(traces: Traces, trace_id: str) -> list[Row]:
 def _rows(traces: Traces, query: str, *params: str) -> list[Row]:
     relation = traces.sql(query, params=list(params))
     return [
-        {name: value for name, value in zip(relation.columns, row, strict=True) if value is not None}
+        {name: _redacted(value) for name, value in zip(relation.columns, row, strict=True) if value is not None}
         for row in relation.fetchall()
     ]
+
+
+def _redacted(value: Any) -> Any:
+    """The value without secrets: our own spans hold none, other instrumentations record errors as they came."""
+    match value:
+        case str():
+            return redact(value, 2 * len(value))
+        case dict():
+            return {name: _redacted(item) for name, item in value.items()}
+        case list():
+            return [_redacted(item) for item in value]
+        case _:
+            return value
 
 
 def draw(trace_id: str, spans: list[Row], events: list[Row]) -> Node:

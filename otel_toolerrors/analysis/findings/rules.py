@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from otel_toolerrors.analysis.patch import Patch, Row
+from otel_toolerrors.faults import redact
 from otel_toolerrors.faults.fingerprint import template
 
 _MARK = re.compile(r"<\w+>")
@@ -19,7 +20,7 @@ def rule(fault: Any, category: str, *, passing: bool, reason: str) -> Patch | No
     None if neither its words nor its type tell it from others.
     """
     keys: dict[str, Any] = {"code": _code(fault), "category": category, "passing": passing}
-    words = literal(fault.message or "")
+    words = literal(redact(fault.message or ""))  # others record errors as they came
     if words:
         keys["message"] = [words]
         keys["telling"] = True

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from otel_toolerrors.faults import redact
 from otel_toolerrors.faults.fingerprint import template
 
 from .finding import Cost, Evidence, Finding
@@ -55,7 +56,7 @@ def look(traces: Traces, options: Options) -> Iterator[Finding]:
     clusters: dict[tuple[Any, ...], list[Any]] = defaultdict(list)
     for row in rows(traces, _QUERY):
         if row.ours or not _is_known(row):
-            clusters[row.ours, row.exception_type, row.http_status, template(row.message or "")].append(row)
+            clusters[row.ours, row.exception_type, row.http_status, template(redact(row.message or ""))].append(row)
     everything = rows(traces, "SELECT count(*) AS faults FROM faults")[0].faults
     for (_, _, _, text), members in sorted(clusters.items(), key=lambda item: str(item[0])):
         if sum(m.calls for m in members) >= _FEWEST_CALLS and max(m.runs for m in members) >= _FEWEST_RUNS:

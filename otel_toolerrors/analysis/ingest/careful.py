@@ -8,7 +8,6 @@ span, one torn line that line.
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import math
 import re
@@ -281,7 +280,7 @@ def _id(item: Json, name: str) -> str:
         return value.lower()
     try:
         decoded = base64.b64decode(value, validate=True).hex()
-    except binascii.Error:
+    except ValueError:  # not base64, or not even ASCII
         decoded = ""
     if len(decoded) != digits:
         raise _UnsoundError(f"{name} {value[:40]!r} is neither {digits} hexadecimal digits nor their base64")

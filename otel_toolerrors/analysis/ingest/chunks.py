@@ -14,11 +14,14 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import BinaryIO, cast
+
+from otel_toolerrors.faults import redact
 
 from .framing import Framing, read_frames, sniff
 from .ledger import Mark
@@ -26,6 +29,10 @@ from .streams import DamagedStreamError, is_compressed, line_at, open_stream
 
 _BLOCK = 1 << 20
 _HEAD = 120
+_READ = 2_000
+"""Characters that are looked at for secrets, so that one across the end of the head is whole when it is judged."""
+_ESCAPE = re.compile(r"""\\+[nrtbf"'/]""")
+"""As JSON writes it: its letter would pass for a part of what comes next, and hide a secret there."""
 LONGEST_LINE = 256 << 20
 """A longer line is quarantined unread: it would not fit the memory that reading may take."""
 
@@ -44,10 +51,10 @@ class Rejected:
 
     @classmethod
     def at(cls, source: Path, line: int, offset: int, reason: str, content: bytes | bytearray | str) -> Rejected:
-        """Describe what was rejected, with the start of its content as printable text."""
-        text = content[:_HEAD] if isinstance(content, str) else content[:_HEAD].decode("utf-8", "replace")
-        printable = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
-        return cls(str(source), line, offset, reason, printable)
+        """Describe what was rejected, with the start of its content as printable text, without secrets."""
+        start = content[:_READ] if isinstance(content, str) else content[:_READ].decode("utf-8", "replace")
+        said = redact(reason)  # it may quote a value
+        return cls(str(source), line, offset, said, redact(_ESCAPE.sub(" ", start), 2 * _READ)[:_HEAD])
 
 
 @dataclass(slots=True)

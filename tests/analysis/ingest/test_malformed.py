@@ -65,6 +65,7 @@ CASES = {
     "a span that is null": (GOOD + changed(b'"spans":[', b'"spans":[null,'), [1, 3], ["spans[0]"]),
     "a span without ids": (GOOD + changed(b'"traceId"', b'"trace"'), [1], ["traceId is missing"]),
     "an id of another length": (GOOD + changed(b'"spanId":"', b'"spanId":"0'), [1], ["hexadecimal digits"]),
+    "an id beyond ASCII": (GOOD + changed(b'"spanId":"', b'"spanId":"\xce\xb1'), [1], ["hexadecimal digits"]),
     "a kind by name": (GOOD + changed(b'"kind":1', b'"kind":"SPAN_KIND_CLIENT"'), [1, 3], []),
     "a kind that nobody knows": (GOOD + changed(b'"kind":1', b'"kind":"SPAN_KIND_NEW"'), [1, 3], []),
     "a field twice": (GOOD + changed(b'"name":"x"', b'"name":"x","name":"y"'), [1, 3], []),
@@ -99,7 +100,7 @@ def test_names_line_and_offset(load):
     before = b"".join(line(span(number, {"pad": "x" * 400})) for number in range(2_000))
     traces = load(before, b"%%% broken\n", GOOD)
     rows = traces.sql('SELECT line, "offset", head FROM quarantine').fetchall()
-    assert [(2_001, len(before), "%%% broken\N{REPLACEMENT CHARACTER}")] == rows
+    assert [(2_001, len(before), "%%% broken")] == rows
 
 
 def test_keeps_the_siblings_of_a_bad_span(load):
