@@ -318,15 +318,14 @@ built(
     "503.",
 )
 built(
-    "lock",
+    "no_index",
     "pinecone",
-    "pinecone.exceptions.NotFoundException",
-    [],
+    "pinecone.errors.exceptions.NotFoundError",
+    ["Resource x not found"],
     "not_found",
     False,
     "none",
     "404: no such index.",
-    kwargs={"status": 404, "reason": "Not Found"},
 )
 
 # ---------------------------------------------------------------------- queues
@@ -443,41 +442,45 @@ built(
     "no_entity",
     "azure-servicebus",
     "azure.servicebus.exceptions.MessagingEntityNotFoundError",
-    ["The messaging entity could not be found."],
+    [],
     "not_found",
     False,
     "none|unknown",
     "No such queue.",
+    kwargs={"message": "The messaging entity could not be found."},
 )
 built(
     "server_busy",
     "azure-servicebus",
     "azure.servicebus.exceptions.ServiceBusServerBusyError",
-    ["The request was terminated because the entity is being throttled."],
+    [],
     "rate_limited|transient",
     True,
     "none|unknown",
     "Busy: wait ten seconds and retry, says the documentation.",
+    kwargs={"message": "The request was terminated because the entity is being throttled."},
 )
 built(
     "quota",
     "azure-servicebus",
     "azure.servicebus.exceptions.ServiceBusQuotaExceededError",
-    ["The messaging entity has reached its maximum allowable size."],
+    [],
     "permanent|rate_limited",
     EITHER,
     "none|unknown",
     "The queue is full until somebody reads it.",
+    kwargs={"message": "The messaging entity has reached its maximum allowable size."},
 )
 built(
     "unauthorized",
     "azure-servicebus",
     "azure.servicebus.exceptions.ServiceBusAuthorizationError",
-    ["Unauthorized access. 'Send' claim(s) are required to perform this operation."],
+    [],
     "permission",
     False,
     "none|unknown",
     "The claim is missing.",
+    kwargs={"message": "Unauthorized access. 'Send' claim(s) are required to perform this operation."},
 )
 
 
