@@ -25,16 +25,20 @@ OUTCOMES = {
 """Colours of outcomes, told apart also with a red-green weakness."""
 
 _WIDTH = 640
+_NARROW = 300
+"""Width on a phone, so that letters keep their size there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A chart as two images, one for light and one for dark pages."""
+    """A chart as images: for light and dark pages, each for screens and phones."""
 
     title: str
     light: str
     """A ``data:`` address. As an image, not as markup: nothing in it can run."""
     dark: str
+    light_narrow: str
+    dark_narrow: str
 
 
 def outcomes_over_time(summary: Summary) -> alt.Chart:
@@ -43,11 +47,12 @@ def outcomes_over_time(summary: Summary) -> alt.Chart:
 
     chart: alt.Chart = (
         alt.Chart(alt.InlineData(values=summary.over_time), title="Calls over time, by outcome")
-        .mark_bar()
+        .mark_bar(stroke=None, binSpacing=1)
         .encode(
-            x=alt.X("time:T", title=None),
-            y=alt.Y("calls:Q", title="calls", stack=True),
-            color=_by_outcome(alt),
+            x=alt.X("time:T", title=None, bin="binned"),
+            x2="until:T",
+            y=alt.Y("calls:Q", title="calls", stack=True, axis=_whole(alt)),
+            color=_by_outcome(alt, summary.over_time),
         )
         .properties(width=_WIDTH, height=180)
     )
@@ -63,8 +68,8 @@ def failures_by_tool(summary: Summary) -> alt.Chart:
         .mark_bar()
         .encode(
             y=alt.Y("tool:N", title=None, sort="-x"),
-            x=alt.X("calls:Q", title="calls", stack=True),
-            color=_by_outcome(alt),
+            x=alt.X("calls:Q", title="calls", stack=True, axis=_whole(alt)),
+            color=_by_outcome(alt, summary.by_tool),
         )
         .properties(width=_WIDTH)
     )
@@ -91,8 +96,10 @@ def tuning_front(tuned: Tuned) -> alt.Chart:
         .encode(
             x=alt.X("latency:Q", title="seconds of added latency"),
             y=alt.Y("failed:Q", title="failed and cut-off calls"),
-            color=alt.Color("policy:N", title=None, sort=None, scale=alt.Scale(range=colours)),
-            shape=alt.Shape("beaten:N", title=None, scale=alt.Scale(domain=_BEATEN, range=["circle", "cross"])),
+            color=alt.Color("policy:N", title=None, sort=None, scale=alt.Scale(range=colours), legend=_below(alt)),
+            shape=alt.Shape(
+                "beaten:N", title=None, scale=alt.Scale(domain=_BEATEN, range=["circle", "cross"]), legend=_below(alt)
+            ),
         )
         .properties(width=_WIDTH, height=260)
     )
@@ -107,16 +114,51 @@ def picture(chart: alt.Chart) -> Picture:
     """Draw a chart for light and dark pages."""
     import vl_convert  # noqa: PLC0415 - an extra
 
-    specification = chart.to_dict()
-    images = {theme: vl_convert.vegalite_to_svg(specification, config=_THEMES[theme]) for theme in _THEMES}
-    light, dark = (f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}" for svg in images.values())
-    title = specification.get("title", "")
-    return Picture(title if isinstance(title, str) else "", light, dark)
+    wide = _drawable(chart.to_dict())
+    narrow = _drawable(chart.properties(width=_NARROW).to_dict())
+    for specification in (wide, narrow):
+        specification["autosize"] = {"type": "fit-x", "contains": "padding"}  # all as wide, so letters are as large
+    light, dark, light_narrow, dark_narrow = (
+        _image(vl_convert.vegalite_to_svg(specification, config=_THEMES[theme]))
+        for specification in (wide, narrow)
+        for theme in ("light", "dark")
+    )
+    title = wide.get("title", "")
+    return Picture(title if isinstance(title, str) else "", light, dark, light_narrow, dark_narrow)
 
 
-def _by_outcome(alt: Any) -> Any:
-    scale = alt.Scale(domain=list(OUTCOMES), range=list(OUTCOMES.values()))
-    return alt.Color("outcome:N", title=None, scale=scale, legend=alt.Legend(orient="bottom"))
+def _drawable(part: Any) -> Any:
+    """The specification without control characters: they are no XML, and the renderer ends the process over one."""
+    match part:
+        case str():
+            return "".join(char if char.isprintable() else " " for char in part)
+        case dict():
+            return {_drawable(key): _drawable(value) for key, value in part.items()}
+        case list():
+            return [_drawable(item) for item in part]
+        case _:
+            return part
+
+
+def _image(svg: str) -> str:
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+
+
+def _by_outcome(alt: Any, points: list[dict[str, Any]]) -> Any:
+    there = {point["outcome"] for point in points}
+    shown = {outcome: colour for outcome, colour in OUTCOMES.items() if outcome in there}
+    scale = alt.Scale(domain=list(shown), range=list(shown.values()))
+    return alt.Color("outcome:N", title=None, scale=scale, legend=_below(alt))
+
+
+def _whole(alt: Any) -> Any:
+    """An axis for counts: there is no half a call."""
+    return alt.Axis(tickMinStep=1, format="d", labelOverlap=True)
+
+
+def _below(alt: Any) -> Any:
+    """A legend under the chart, in rows that a phone can hold."""
+    return alt.Legend(orient="bottom", columns=3)
 
 
 def _theme(text: str, line: str) -> dict[str, Any]:
