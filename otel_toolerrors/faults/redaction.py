@@ -34,6 +34,16 @@ _SCHEMES: Final = ("bearer", "basic", "digest", "negotiate", "apikey", "token", 
 _NAMES: Final = ("key", "token", "secret", "pass", "pwd", "cred", "authori", "signature", "jwt", "string")
 """What a text must contain for a scheme, or a named value, to be in it."""
 
+_CRYPT: Final = re.compile(r"\$[0-9a-z][0-9a-z\-]{0,15}\$[^\s\"'<>,;]{16,8000}")
+"""The modular crypt format of password hashes, in which Kerberos tickets are written as well."""
+
+_HANDED: Final = re.compile(
+    r"((?<![A-Za-z])(?:[A-Za-z0-9]{1,30}[_.\-]){0,3}[A-Za-z]{0,30}?(?:key|token|secret|password|login|auth|crumb)"
+    r"(?:[\"']\s{0,4},\s{0,4}|[\"']?\s{0,4}[=:]\s{0,4})[\"']{0,2})[0-9a-f]{32,128}(?![0-9a-z])",
+    re.IGNORECASE,
+)
+"""A plain hash says nothing by itself; handed over beside a name for what lets one in, it is a key."""
+
 _SIGNED: Final = re.compile(r"\beyJ[A-Za-z0-9_\-]{8,4000}(?:\.[A-Za-z0-9_\-]{4,8000}){1,4}")
 _COOKIE: Final = re.compile(r"\b((?:set-)?cookie[\"']?\s{0,4}[:=]\s{0,4})[^\r\n'\"}]{4,4000}", re.IGNORECASE)
 
@@ -45,7 +55,7 @@ _NAME: Final = (
     r"(?:(?:key|token|secret|credential|cred)s?|pass(?:word|wd|phrase|code)|(?<=_)pass|pwd|authorization"
     r"|signature|jwt|connection[ _]?string)"
     r"(?:[_.\-]?(?:id|value|hash|base64|b64))?(?![A-Za-z])[\"'>\]]{0,2}"
-    r"(?:\s{0,4}(?:=>|:=|[!=]=|[=:]|\bis\b)\s{0,20}(?:[brf](?=[\"']))?|\s{1,4}(?=[\"']))"
+    r"(?:\s{0,20}(?:=>|:=|[!=]=|[=:]|\bis\b)\s{0,20}(?:[brf](?=[\"']))?|\s{1,4}(?=[\"']))"
 )
 """A telling name and what assigns a value to it."""
 
@@ -56,7 +66,7 @@ _ASSIGNED: Final = re.compile(
     re.IGNORECASE,
 )
 _PUBLIC_VALUES: Final = re.compile(
-    r"[\"']?(?:none|null|true|false|undefined|missing|required|invalid|expired|not|is|was|has|the|an?|\*+|x+|\d{1,5}|<redacted.*|https?://.*|error|must|should|expected|unknown|string|str|int|bytes)[\"'.]?",
+    r"[\"']?(?:none|null|true|false|undefined|missing|required|invalid|expired|not|is|was|has|the|an?|\*+|x+|\d{1,5}|[0\-]+|\\\$\w+|(?:process\.)?env\.\w+|<redacted.*|https?://.*|error|must|should|expected|unknown|string|str|int|bytes)[\"'.]?",
     re.IGNORECASE,
 )
 
@@ -72,12 +82,14 @@ _PROSE: Final = re.compile(r"[^=:>]\s+(?:is\s+)?$", re.IGNORECASE)
 _SHORTEST_RUN: Final = 15
 _RUN: Final = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9][A-Za-z0-9_\-+/.~]{14,600}={0,2}")
 _VENDOR: Final = re.compile(
-    r"(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA|AGE-SECRET-KEY-|NRAK-|AIza|ya29\.|GOCSPX-|AKC|AP[\dA-F](?=[A-Za-z0-9]{8})|SG\.|xox[a-z]-|EAAC|dapi|glpat-|gl[a-z]{2,5}-|whsec_|pypi-|npm_|hf_|sk-|sk_|pk_|rk_)"
+    r"(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA|AGE-SECRET-KEY-|NRAK-|AIza|ya29\.|GOCSPX-|AKC|AP[\dA-F](?=[A-Za-z0-9]{8})|SG\.|xox[a-z]-|EAAC|dapi|glpat-|gl[a-z]{2,5}-|whsec_|pypi-|npm_|hf_|sk-|sk_|pk_|rk_|GR1348941"
+    r"|[0-9a-f]{32}-us\d|[A-Za-z0-9]{76}AZDO)"
 )
 _PUBLIC_PREFIX: Final = re.compile(
     r"(?:req|request|run|call|toolu|msg|message|trace|span|task|batch|file|thread|step|evt|event|resp|chatcmpl|gen|op|job|asst)[_\-]",
     re.IGNORECASE,
 )
+_LONG_HEX: Final = re.compile(r"[0-9a-f]{32}")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 _HEX: Final = re.compile(r"(?:sha\d{1,3}[\-:])?[0-9a-f]+|[0-9A-F]+")
 _PREFIXED_HEX: Final = re.compile(r"[A-Za-z]{2,12}[_\-](?:[a-z0-9]{1,12}[_\-])?[0-9a-f]{24,}")
@@ -100,7 +112,11 @@ def _without_secrets(text: str) -> str:
         text = _WEBHOOK.sub(rf"\1{MARK}", text)
     if "ookie" in text:
         text = _COOKIE.sub(rf"\1{MARK}", text)
+    if "$" in text:
+        text = _CRYPT.sub(MARK, text)
     lower = text.lower()
+    if _LONG_HEX.search(lower) is not None:
+        text = _HANDED.sub(rf"\1{MARK}", text)
     if _contains(lower, _SCHEMES):
         text = _SCHEME.sub(rf"\1{MARK}", text)
     if "eyJ" in text:
@@ -123,7 +139,8 @@ def _assignment(match: re.Match[str]) -> str:
     before, value = match[1], match[2]
     public = _PUBLIC_VALUES.fullmatch(value) is not None
     if _PROSE.search(before):  # prose, as in "the token is …": only what looks like a secret is one
-        public = public or len(value) < 8 or not any(char.isdigit() for char in value)
+        quoted = value[0] in "\"'" and " " not in value and "pass" in before.lower()
+        public = public or not (quoted or (len(value) >= 8 and any(char.isdigit() for char in value)))
     if value.isdecimal() and "token" in before.lower():
         public = True  # a count
     return match.group() if public or "nexpected" in before else f"{before}{MARK}"

@@ -31,6 +31,11 @@ JWT = "eyJ" + "hbGciOiJIUzI1NiJ9" + ".eyJ" + "zdWIiOiIxIn0" + ".c2lnbmF0dXJl"
         ("-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nIBAAK\n-----END RSA PRIVATE KEY-----", "MIIEow"),
         ("-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNza", "b3BlbnNza"),
         (f"token {JWT} has expired", JWT),
+        ("password             => 'thisismine'", "thisismine"),
+        ("the default password is 'centipede'", "centipede"),
+        ("hash $2b$12$R9h/cIPz0gi.URNNX3kh2OPST9/PgBkqquzi.Ss7KIUgO2t0jWMUW is old", "R9h/cIPz0gi"),
+        ("-Dbuild.login=5524bf449ca45fcace54698371466398321f3a82", "5524bf449ca4"),
+        ("field('API_KEY', '951bc382db9cfee29c68634761dd6e19')", "951bc382db9c"),
     ],
 )
 def test_secrets_are_gone(text, secret):
@@ -52,6 +57,9 @@ def test_secrets_are_gone(text, secret):
         "HTTPSConnectionPool(host='api.example.org', port=443): Max retries exceeded",
         "models.OrganizationMembershipSerializerV2.validate_email_address",
         "--- PASS: TestFormatCheckpointOutput_Short (0.00s)",
+        "password = env.TEST_PASSWORD is not set",
+        "login at commit 9f2b6c01d4e8a7f39f2b6c01d4e8a7f39f2b6c01",
+        "the password is 'required'",
     ],
 )
 def test_what_an_error_is_about_stays(text):
