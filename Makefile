@@ -6,13 +6,14 @@ PIP    := $(BIN)/python -m pip install $(if $(CI),--quiet) --constraint constrai
 
 # The rooms that run inside an agent: every branch of them counts.
 CORE   := vocabulary faults policy engine models surface layer telemetry
+APART  := $(notdir $(basename $(wildcard tests/apart/requirements/*.txt)))
 comma  := ,
 space  := $(subst ,, )
 INCLUDE := $(subst $(space),$(comma),$(foreach room,$(CORE),otel_toolerrors/$(room)/* otel_toolerrors/$(room).py))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-real soak fuzz check lint format types imports coverage contracts api docs-reference bench notebooks mutation constraints clean
+.PHONY: help demo test test-apart test-real soak fuzz check lint format types imports coverage contracts api docs-reference bench notebooks mutation constraints clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -25,6 +26,12 @@ test: $(VENV)/.dev  ## The everyday tests (ARGS="-k breaker", HYPOTHESIS_PROFILE
 
 test-real: $(VENV)/.dev  ## The tests against real parts: the collector (built with Go) and Prometheus
 	@$(BIN)/pytest -m real tests/real $(ARGS)
+
+test-apart: $(APART:%=test-apart-%)  ## The tests of frameworks that share an environment with none of the others, each in its own
+
+test-apart-%: $(VENV)/apart/%/.installed
+	@echo "==> $$(cat tests/apart/requirements/$*.txt)"
+	@$(VENV)/apart/$*/bin/python -m pytest tests/apart/test_$*.py $(ARGS)
 
 check: lint types imports coverage  ## Every gate: style, types, import contracts, API, tests, branch coverage
 	@echo "==> All gates passed"
@@ -86,6 +93,14 @@ constraints: $(VENV)/.upkeep  ## Resolve every version anew
 clean:  ## Remove what was installed, built or cached here
 	rm -rf $(VENV) build dist mutants .cache .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# An environment for each framework apart: what it needs, the core, and what the tests need.
+$(VENV)/apart/%/.installed: tests/apart/requirements/%.txt pyproject.toml
+	@$(PYTHON) -m venv $(@D)
+	@$(@D)/bin/python -m pip install --quiet --editable . --requirement $< hypothesis pytest pytest-asyncio
+	@touch $@
+
+.PRECIOUS: $(VENV)/apart/%/.installed
 
 # A stamp for each set of extras: installed once, and again when the versions change.
 $(VENV)/.%: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from otel_toolerrors.layer import Run
 from otel_toolerrors.layer.streams import adrained, drained
@@ -14,6 +14,7 @@ from otel_toolerrors.policy import Declaration
 from otel_toolerrors.surface import Outcome
 
 R = TypeVar("R")
+_INVALID_PARAMS: Final = -32602
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,11 @@ class Called(Generic[R]):
 def reported(content: Any, structured: Any = None) -> dict[str, Any]:
     """Say in neutral form that a framework's result is an error."""
     return {"isError": True, "content": content, "structuredContent": structured}
+
+
+def refused(text: Any) -> dict[str, Any]:
+    """Say that a framework has refused the arguments, as JSON-RPC says it, so that nothing is lost."""
+    return reported(text, {"error": {"code": _INVALID_PARAMS, "message": text}})
 
 
 def _or_reported(own: InBand) -> InBand:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langgraph.prebuilt.tool_node import ToolCallRequest
@@ -12,13 +12,12 @@ from langgraph.types import Command
 from otel_toolerrors.layer import Run
 from otel_toolerrors.surface import Outcome
 
-from ._through import Called, Form, reported
+from ._through import Called, Form, refused, reported
 from ._transcript import completed
 
 __all__ = ["complete", "tool_wrappers"]
 
 Result = ToolMessage | Command[Any]
-_INVALID_PARAMS: Final = -32602
 
 
 def tool_wrappers(run: Run) -> dict[str, Any]:
@@ -74,10 +73,9 @@ def _plain(result: Result) -> Any:
         return result
     if result.status != "error":
         return result.content
-    # The tool node has turned bad arguments into a message by now; said as JSON-RPC says it, nothing is lost.
+    # The tool node has turned bad arguments into a message by now.
     bad_arguments = str(result.content).startswith("Error invoking tool")
-    structured = {"error": {"code": _INVALID_PARAMS, "message": result.content}} if bad_arguments else None
-    return reported(result.content, structured)
+    return refused(result.content) if bad_arguments else reported(result.content)
 
 
 _FORM: Form[Result] = Form(lambda outcome, call_id: _message(outcome, call_id, outcome.tool), _plain)

@@ -10,6 +10,7 @@ PRINTS = {
     "anthropic_runner": ("anthropic", "There is one lamp."),
     "fastmcp_server": ("fastmcp", "one result for lamps"),
     "functions": ("otel_toolerrors", "no answer ['order: 1 attempt(s), transient, timeout; side effects: unknown']"),
+    "google_adk_agent": ("google.adk", "one result for lamps'}\nThere is one lamp."),  # in tests/apart
     "http_client": ("httpx", "one result"),
     "langchain_agent": ("langchain", "one result for lamps\nThere is one lamp."),
     "mcp_client": ("mcp", "one result for lamps"),

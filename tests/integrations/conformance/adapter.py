@@ -17,12 +17,16 @@ FRAMEWORKS = {
     "pydantic_ai": ("pydantic_ai",),
     "openai_agents": ("agents",),
     "agent_framework": ("agent_framework",),
+    "google_adk": ("google.adk",),
     "mcp": ("mcp",),
     "fastmcp": ("fastmcp",),
     "httpx": ("httpx",),
     "functions": (),
 }
 """Module of adapters: what must be installed for it."""
+
+APART = frozenset({"google_adk"})
+"""Modules of adapters whose framework shares an environment with none of the others: see ``tests/apart``."""
 
 NO_MODEL = "no model reads it: what went wrong comes out as it is"
 NO_RUN = "it belongs to no run"

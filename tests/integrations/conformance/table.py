@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib.metadata import version
+from pathlib import Path
 
-from tests.integrations.conformance.adapter import FRAMEWORKS, Adapter, adapters_of
+from tests.integrations.conformance.adapter import APART, FRAMEWORKS, Adapter, adapters_of
 from tests.integrations.conformance.scenarios import SCENARIOS
 
 PAGE = "docs/integrations/conformance.md"
@@ -26,7 +27,8 @@ _HEAD = """\
 
 Every adapter plays the same scenarios, with the real framework and a scripted model: the framework's own fake
 model, or the real SDK client against a local server that speaks the provider's wire form and refuses an invalid
-transcript. `tests/integrations` has a test for each **yes**; a number says why the framework makes it impossible.
+transcript. `tests/integrations` or `tests/apart` has a test for each **yes**; a number says why the framework makes it
+impossible.
 
 This page is generated: `python -m tests.integrations.conformance`.
 """
@@ -65,6 +67,9 @@ def _notes(reasons: dict[str, int]) -> Iterator[str]:
 def _releases() -> Iterator[str]:
     yield RELEASES
     yield ""
-    for module in sorted({module for modules in FRAMEWORKS.values() for module in modules}):
-        distribution = _DISTRIBUTIONS.get(module, module)
-        yield f"- {distribution} {version(distribution)}"
+    together = {module for name, modules in FRAMEWORKS.items() for module in modules if name not in APART}
+    distributions = {_DISTRIBUTIONS.get(module, module) for module in together}
+    yield from (f"- {name} {version(name)}" for name in sorted(distributions))
+    for module in APART:
+        pin = Path(f"tests/apart/requirements/{module}.txt").read_text(encoding="utf-8").strip()
+        yield f"- {pin.replace('==', ' ')}, in an environment of its own: `make test-apart`"
