@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from otel_toolerrors.faults import RuleError, load_rules
+from otel_toolerrors.faults.toml import read_toml
 from otel_toolerrors.policy import PolicyError, load_policy
 
 from .patch import Change, Patch, Row, Target, leaves, merged, render
@@ -100,8 +100,8 @@ def _joined(change: Change, document: Mapping[str, Any]) -> Change:
 
 def _read(path: str | Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        return read_toml(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise ApplyError(f"{path}: cannot be read ({error})") from error
 
 

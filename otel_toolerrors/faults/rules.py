@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -15,6 +14,7 @@ from otel_toolerrors.vocabulary import Category, SideEffects
 
 from .patterns import required, triggers
 from .rule_checks import NUMBERS, TEXTS, RuleError, check_rules
+from .toml import read_toml
 
 _WORDS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _NAMED_STATUS: Final = re.compile(r"(?:http|status|error|code)_?([3-5]\d\d)(?!\d)", re.IGNORECASE)
@@ -186,7 +186,7 @@ class _Phrases:
 def default_rules() -> tuple[Rule, ...]:
     """The rules that come with the package, in order."""
     text = resources.files(__package__).joinpath("rules.toml").read_text("utf-8")
-    return tuple(_rules(tomllib.loads(text), "rules.toml", ours=True))
+    return tuple(_rules(read_toml(text), "rules.toml", ours=True))
 
 
 @functools.cache
@@ -206,8 +206,8 @@ def load_rules(path: str | Path) -> tuple[Rule, ...]:
     """Read rules from a TOML file of ``[[rule]]`` tables. Raises RuleError naming the file and the rule."""
     path = Path(path)
     try:
-        document = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        document = read_toml(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
         raise RuleError(f"{path}: {error}") from error
     rules = tuple(_rules(document, str(path), ours=False))
     check_rules(rules)
@@ -215,7 +215,10 @@ def load_rules(path: str | Path) -> tuple[Rule, ...]:
 
 
 def _rules(document: dict[str, Any], place: str, *, ours: bool) -> Iterable[Rule]:
-    for number, row in enumerate(document.get("rule", ()), 1):
+    rows = document.get("rule", [])
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise RuleError(f"{place}: rule is no list of tables: begin each one with [[rule]]")
+    for number, row in enumerate(rows, 1):
         where = f"{place}: rule {number} ({row.get('code', 'without a code')})"
         lists = {
             k: tuple(row[k]) if isinstance(row.get(k), list) else (row[k],)

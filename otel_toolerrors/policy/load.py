@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 import re
-import tomllib
 from pathlib import Path
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
+
+from otel_toolerrors.faults.toml import read_toml
 
 from .model import Policy
 
@@ -39,10 +40,12 @@ def parse_policy(text: str, *, name: str = "policy") -> Policy:
         PolicyError: It is not TOML, or says something that is not a policy.
     """
     try:
-        return Policy.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
+        tables = read_toml(text)
+    except ValueError as error:
         msg = f"{name}: not TOML: {error}"
         raise PolicyError(msg) from error
+    try:
+        return Policy.model_validate(tables)
     except ValidationError as error:
         lines = _line_numbers(text)
         problems = [_describe(problem, lines, name) for problem in error.errors(include_url=False)]

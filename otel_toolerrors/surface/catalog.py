@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection
 from fnmatch import fnmatchcase
 from functools import cache
@@ -13,6 +12,7 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from otel_toolerrors.faults import Fault
+from otel_toolerrors.faults.toml import read_toml
 from otel_toolerrors.vocabulary import Category, Effects, SideEffects
 
 
@@ -98,10 +98,12 @@ def load_catalog(path: str | Path, *, alone: bool = False) -> Catalog:
 
 def _parse(text: str, name: str) -> Catalog:
     try:
-        catalog = Catalog.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
+        tables = read_toml(text)
+    except ValueError as error:
         msg = f"{name}: not TOML: {error}"
         raise CatalogError(msg) from error
+    try:
+        catalog = Catalog.model_validate(tables)
     except ValidationError as error:
         problems = [f"{name}: {'.'.join(map(str, p['loc']))}: {p['msg']}" for p in error.errors(include_url=False)]
         raise CatalogError("\n".join(problems)) from error

@@ -259,5 +259,6 @@ def seeds(target: str) -> list[bytes]:
         b'{"error": {"type": "rate_limit_error", "message": "Number of request tokens has exceeded your limit"}}',
         b"could not connect to postgresql://app:hunter2x@db:5432/prod: password authentication failed",
     ]
+    toml += [b"x = " + b"[" * 5_000, b"x = " + b"9" * 5_000, b'rule = "x"', b"rule = [1]", b"suggestion = 5"]
     kinds = {"policy": policies + toml, "catalog": toml, "rules": toml, "careful": traces, "ingest": traces}
     return kinds.get(target, said)
