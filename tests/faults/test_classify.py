@@ -11,6 +11,7 @@ from unittest.mock import MagicMock
 import pytest
 
 from otel_toolerrors.faults import classify, is_control_flow
+from otel_toolerrors.faults.signals import retry_info
 
 NOW = 1_800_000_000.0
 
@@ -414,3 +415,25 @@ def test_classifying_is_pure():
 def _closed_port():
     with socket.create_server(("127.0.0.1", 0)) as server:
         return server.getsockname()[1]
+
+
+# A google.rpc.Status of 8, "slow down", with a DebugInfo and a RetryInfo of 1.5 s, as protobuf writes it.
+STATUS_DETAILS = bytes.fromhex(
+    "08081209736c6f7720646f776e1a2f0a28747970652e676f6f676c65617069732e636f6d2f676f6f676c652e7270632e4465627567496e666f12031201781a360a28"
+    "747970652e676f6f676c65617069732e636f6d2f676f6f676c652e7270632e5265747279496e666f120a0a0808011080cab5ee01"
+)
+
+
+def test_a_wait_in_a_binary_grpc_trailer_is_read():
+    """The server's RetryInfo, wherever it stands among the details; what is cut off or foreign is no wait."""
+
+    class RpcError(Exception):
+        def trailing_metadata(self):
+            return (("grpc-status-details-bin", STATUS_DETAILS),)
+
+        def details(self):
+            return "slow down"
+
+    assert 1.5 == classify(RpcError()).retry_after
+    assert {None} == {retry_info.delay(STATUS_DETAILS[:cut]) for cut in range(len(STATUS_DETAILS))}
+    assert retry_info.delay(b"\xff" * 40) is None

@@ -12,6 +12,8 @@ from typing import Final
 from otel_toolerrors.faults.evidence import HEADER_NAMES, Evidence
 from otel_toolerrors.faults.reading import attribute, call, items, lowered, whole_number
 
+from . import retry_info
+
 wall_clock: Final = time.time  # noqa: TID251 - HTTP dates count from it; every caller may give its own
 
 LONGEST: Final = 366 * 86_400.0
@@ -53,7 +55,11 @@ def collect(holder: object, found: dict[str, str]) -> None:
     """Add the interesting headers of one mapping or sequence of pairs."""
     for key, value in items(holder):
         name = lowered(key)
-        if name in _INTERESTING:
+        if name == retry_info.TRAILER and type(value) is bytes:
+            wait = retry_info.delay(value)
+            if wait is not None:
+                found.setdefault("retry-after", str(wait))
+        elif name in _INTERESTING:
             first = value[0] if isinstance(value, (list, tuple)) and value else value
             said = lowered(first)
             if said is not None:
