@@ -27,7 +27,7 @@ from .framing import Framing, read_frames, sniff
 from .ledger import Mark
 from .streams import DamagedStreamError, is_compressed, line_at, open_stream
 
-_BLOCK = 1 << 20
+_BLOCK = 1 << 17
 _HEAD = 120
 _READ = 2_000
 """Characters that are looked at for secrets, so that one across the end of the head is whole when it is judged."""

@@ -40,6 +40,9 @@ _REQUEST = {
     "resourceProfiles": "JSON",
 }
 
+HOLDS_LOGS = "holds log records"
+"""The refusal of requests that need a second look, for log records."""
+
 _KINDS = ("UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER")
 _STATUSES = ("UNSET", "OK", "ERROR")
 
@@ -55,15 +58,19 @@ def read_requests(files: Sequence[str]) -> str:
     )
 
 
-def select_spans(requests: str) -> str:
+def select_spans(requests: str, *, logs: bool = True) -> str:
     """Render the spans of ``requests``, one a row, with their events still nested in ``events``.
 
-    A level that is missing altogether is an error: the names may be spelled otherwise.
+    A level that is missing altogether is an error: the names may be spelled otherwise. Without ``logs`` it is an
+    error, too, if log records are there.
     """
     bad_ids = "length(span.traceId) IS DISTINCT FROM 32 OR length(span.spanId) IS DISTINCT FROM 16"
     stranger = " AND ".join(f"{name} IS NULL" for name in _REQUEST)
+    refusals = (
+        _refuse(stranger) if logs else f"{_refuse(stranger)} AND {_refuse('resourceLogs IS NOT NULL', HOLDS_LOGS)}"
+    )
     return f"""
-WITH resources AS (SELECT unnest(resourceSpans) AS r FROM {requests} WHERE {_refuse(stranger)}),
+WITH resources AS (SELECT unnest(resourceSpans) AS r FROM {requests} WHERE {refusals}),
 scopes AS (
   SELECT
     {_typed("keys", "texts", RESOURCE_ATTRIBUTES)},
@@ -128,9 +135,9 @@ SELECT
 FROM keyed"""
 
 
-def _refuse(condition: str) -> str:
+def _refuse(condition: str, why: str = "something is missing") -> str:
     """Render a filter that passes every row, or fails the query."""
-    return f"CASE WHEN {condition} THEN error('something is missing') ELSE true END"
+    return f"CASE WHEN {condition} THEN error({literal(why)}) ELSE true END"
 
 
 def _unzip(attributes: str, named: str = "AS") -> str:
@@ -152,10 +159,14 @@ def _typed(keys: str, texts: str, columns: Iterable[Column]) -> str:
 
 
 def _leftovers(keys: str, texts: str, columns: Iterable[Column]) -> str:
+    """Render what has no column as a map. To be selected beside :func:`_typed`, whose columns it counts."""
     typed = ", ".join(literal(column.name) for column in columns)
     # A missing key is kept, so that the map refuses it.
     untyped = f"list_transform({keys}, lambda k: k IS NULL OR k NOT IN ({typed}))"
-    return f"coalesce(map(list_where({keys}, {untyped}), list_where({texts}, {untyped})), MAP {{}})"
+    leftovers = f"coalesce(map(list_where({keys}, {untyped}), list_where({texts}, {untyped})), MAP {{}})"
+    # Most have none: as many columns are filled as there are keys. That is sooner seen than what each key is.
+    filled = " + ".join(f"({column.quoted} IS NOT NULL)::UTINYINT" for column in columns)
+    return f"CASE WHEN len({keys}) = {filled} THEN MAP {{}} ELSE {leftovers} END"
 
 
 def _enum(value: str, prefix: str, names: Sequence[str]) -> str:

@@ -6,7 +6,6 @@ to the lines in question, and those are read with care.
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -78,22 +77,27 @@ class Staging:
         """Run the fast parse; False, and nothing read, if any of the content is refused."""
         if not files:
             return True
-        connection = self._connection
-        logs = [str(file) for file in files if _mentions_logs(file)]
-        try:
-            with transaction(connection):
-                before = connection.execute("SELECT coalesce(max(rowid), -1) FROM batch").fetchall()[0][0]
-                spans = otlp.select_spans(otlp.read_requests([str(file) for file in files]))
-                connection.execute(f"INSERT INTO batch BY NAME {spans}")
-                if self._check_events:
-                    events = otlp.select_span_events(f"(FROM batch WHERE rowid > {before})")
-                    connection.execute(f"CREATE OR REPLACE TEMP TABLE checked AS {events}")
-                if logs:
-                    events = otlp.select_log_events(otlp.read_requests(logs))
-                    connection.execute(f"INSERT INTO loose_events BY NAME {events}")
-        except REFUSED:
-            return False
+        requests = otlp.read_requests([str(file) for file in files])
+        for logs in (False, True):  # few files hold log records, and a look for them is another parse
+            try:
+                with transaction(self._connection):
+                    self._insert(requests, logs=logs)
+            except REFUSED as error:
+                if logs or otlp.HOLDS_LOGS not in str(error):
+                    return False
+            else:
+                break
         return True
+
+    def _insert(self, requests: str, *, logs: bool) -> None:
+        connection = self._connection
+        before = connection.execute("SELECT coalesce(max(rowid), -1) FROM batch").fetchall()[0][0]
+        connection.execute(f"INSERT INTO batch BY NAME {otlp.select_spans(requests, logs=logs)}")
+        if self._check_events:
+            events = otlp.select_span_events(f"(FROM batch WHERE rowid > {before})")
+            connection.execute(f"CREATE OR REPLACE TEMP TABLE checked AS {events}")
+        if logs:
+            connection.execute(f"INSERT INTO loose_events BY NAME {otlp.select_log_events(requests)}")
 
     def _narrow(self, chunk: Chunk, file: Path | None, line: int = 0, offset: int = 0) -> list[Rejected]:
         """Read a file that may hold something refused: fast where that works, with care around the trouble.
@@ -148,15 +152,6 @@ class Staging:
         except (NotOursError, *REFUSED) as error:
             return [Rejected.at(chunk.source, 1, 0, str(error), b"PAR1")]
         return []
-
-
-def _mentions_logs(file: Path) -> bool:
-    """Whether a second look at the file, for log records, is worth its while."""
-    with file.open("rb") as source:
-        if not source.seek(0, 2):
-            return False
-        with mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return content.find(b'"resourceLogs"') >= 0
 
 
 def _locate(chunk: Chunk, content: bytes, line: int, offset: int, problem: tuple[int, str, str]) -> Rejected:
