@@ -3,7 +3,8 @@
 "The same arguments worked later" does not prove that an error would have passed: most
 often another call repaired the state in between (started the engine, read the file).
 So the pair counts only if nothing in between could have changed state: no other call
-but reads in the run, and for a repeat in another run, none on the service either.
+but reads in the run, and for a repeat in another run, none on the service either. Of a call that
+is made again and again, only the first repeat counts: the others are no evidence of their own.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ _QUERY = f"""
 WITH last_faults AS ({LAST_FAULTS}),
 repeats AS (
   SELECT *, lead(span_id) OVER again AS next_span, lead(run_id) OVER again AS next_run,
-    lead(start) OVER again AS next_start, lead(outcome) OVER again AS next_outcome
+    lead(start) OVER again AS next_start, lead(outcome) OVER again AS next_outcome,
+    lag(outcome) OVER again AS last_outcome, lag("end") OVER again AS last_end
   FROM calls WHERE arguments IS NOT NULL AND outcome NOT IN ('denied', 'cancelled')
   WINDOW again AS (PARTITION BY service_name, tool, arguments ORDER BY start, "index", span_id)
 ),
@@ -41,6 +43,7 @@ pairs AS (
   FROM repeats r JOIN last_faults f ON f.trace_id = r.trace_id AND f.call_span_id = r.span_id
   WHERE r.outcome IN {FAILED} AND NOT coalesce(f.passing, false)
     AND r.next_start >= r."end" AND r.next_start - r."end" <= ?
+    AND NOT coalesce(r.last_outcome IN {FAILED} AND r.start - r.last_end <= ?, false)
 ),
 undisturbed AS (
   SELECT p.* FROM pairs p WHERE NOT EXISTS (
@@ -62,7 +65,7 @@ GROUP BY u.tool, u.fingerprint ORDER BY u.tool, u.fingerprint"""
 
 def groups(traces: Traces, options: Options) -> list[Any]:
     """Undisturbed repeats of calls that were not retried, by tool and fingerprint."""
-    return rows(traces, _QUERY, options.soon)
+    return rows(traces, _QUERY, options.soon, options.soon)
 
 
 def p_value(group: Any) -> float:

@@ -30,6 +30,11 @@ def spans(pairs: Sequence[str], most: int) -> tuple[Evidence, ...]:
     return tuple(Evidence(*pair.split(":", 1)) for pair in list(pairs)[:most])
 
 
+def many(number: int, noun: str) -> str:
+    """``1 run``, ``2 runs``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 LAST_FAULTS = """
 SELECT * FROM (
   SELECT f.*, row_number() OVER (PARTITION BY f.trace_id, f.call_span_id ORDER BY f.attempt DESC, f.ts DESC) AS latest

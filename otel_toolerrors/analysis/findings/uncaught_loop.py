@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from otel_toolerrors.analysis.patch import Change, Patch
 
 from .finding import Cost, Finding
-from .query import LAST_FAULTS, WORKED, rows, spans
+from .query import LAST_FAULTS, WORKED, many, rows, spans
 
 if TYPE_CHECKING:
     from otel_toolerrors.analysis.traces import Traces
@@ -71,7 +71,7 @@ def look(traces: Traces, options: Options) -> Iterator[Finding]:
             severity="high" if group.longest >= 2 * _FAILED else "medium",
             title=f"{group.tool}: the same call failed up to {group.longest} times in one run",
             explanation=(
-                f"In {group.runs} runs the model made {int(group.calls)} calls in {group.loops} loops, each with the "
+                f"{int(group.calls)} calls in {many(group.loops, 'loop')} of {many(group.runs, 'run')}, each with the "
                 f"same arguments and the same {group.code}. {_STOPPED[bool(group.ours)]}"
             ),
             tool=group.tool,
@@ -81,7 +81,7 @@ def look(traces: Traces, options: Options) -> Iterator[Finding]:
             counts={"loops": group.loops, "runs": group.runs, "calls": int(group.calls), "longest": group.longest},
             cost=Cost(seconds=float(group.seconds or 0), tokens=int(group.tokens or 0)),
             evidence=spans(group.evidence, options.evidence),
-            patch=_sooner(f"{group.loops} loops of {group.tool} were not stopped") if group.ours else None,
+            patch=_sooner(f"{many(group.loops, 'loop')} of {group.tool} not stopped") if group.ours else None,
         )
     for group in rows(traces, _REPEATING):
         yield Finding(
@@ -89,8 +89,8 @@ def look(traces: Traces, options: Options) -> Iterator[Finding]:
             severity="low",
             title=f"{group.tool}: the same read up to {group.longest} times in one run, with nothing in between",
             explanation=(
-                f"In {group.runs} runs the model made {int(group.calls)} equal reads that worked, and wrote nothing in "
-                "between. If the tool polls something, this is in order; if not, the model is stuck."
+                f"{int(group.calls)} equal reads in {many(group.runs, 'run')} worked, with no write in between. "
+                "If the tool polls something, this is in order; if not, the model is stuck."
             ),
             tool=group.tool,
             service=group.service,

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _FEWEST_CALLS = 5
 _FEWEST_RUNS = 2
+_TITLE = 80
+"""Characters of a message's template in a title."""
 _MANY = 0.05
 """Share of all faults from which a cluster is of medium severity."""
 
@@ -63,6 +65,10 @@ def look(traces: Traces, options: Options) -> Iterator[Finding]:
             yield _finding(text, members, everything, options)
 
 
+def _short(text: str) -> str:
+    return text if len(text) <= _TITLE else f"{text[:_TITLE].rsplit(' ', 1)[0]} …"
+
+
 def _is_known(row: Any) -> bool:
     """Whether the classifier would have recognised it; or nothing was recorded that anybody could recognise."""
     fault = inferred(row.exception_type, row.code, row.message)
@@ -89,10 +95,10 @@ def _finding(text: str, members: list[Any], everything: int, options: Options) -
     return Finding(
         kind="unknown_cluster",
         severity="medium" if share >= _MANY else "low",
-        title=f"{calls} calls failed with an error that no rule knows: {text[:80] or first.exception_type}",
+        title=f"{calls} calls failed with an error that no rule knows: {_short(text) or first.exception_type}",
         explanation=(
-            f"{reason}. It is {share:.0%} of all faults. An unknown error is not retried and not explained to the "
-            f"model. The proposed rule says {category}: read one of them before you use it."
+            f"{reason}. It is {share:.0%} of all faults. This layer does not retry an unknown error, and has no hint "
+            f"for it. The proposed rule says {category}: read one of them before you use it."
         ),
         tool=first.tool if len(tools) == 1 and first.tools == 1 else None,
         fingerprint=first.fingerprint if len(members) == 1 else None,

@@ -12,6 +12,7 @@ from otel_toolerrors.analysis.findings import Evidence, Finding, find
 from otel_toolerrors.analysis.tune import Tuned
 
 from .charts import Picture, failures_by_tool, outcomes_over_time, picture, tuning_front
+from .errors import errors
 from .summary import Summary, summarise
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def report(
         title=title,
         summary=summary,
         findings=find(traces) if findings is None else findings,
+        errors=errors(traces),
         tuned=tuned,
         pictures=_pictures(summary, tuned),
         ingested=traces.ingested,

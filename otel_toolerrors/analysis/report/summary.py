@@ -19,13 +19,17 @@ SELECT count(DISTINCT run_id), count(*), coalesce(sum(CASE WHEN outcome IN ('ok'
   min(start), max("end")
 FROM calls"""
 
+_OTHERS = """
+SELECT instrumentation, count(*) FROM calls WHERE instrumentation <> 'toolerrors' GROUP BY 1 ORDER BY 2 DESC, 1"""
+
 _TOKENS = "SELECT coalesce(sum(injected_tokens), 0) FROM surfaced"
 
 _OVER_TIME = """
 WITH bounds AS (SELECT min(start) AS began, greatest(max(start) - min(start), 1) / ? AS width FROM calls)
-SELECT floor((c.start - b.began) / b.width) * b.width + b.began AS moment, c.outcome, count(*) AS calls
+SELECT floor((c.start - b.began) / b.width) * b.width + b.began AS moment, min(b.width) AS width, c.outcome,
+  count(*) AS calls
 FROM calls c CROSS JOIN bounds b WHERE c.outcome IS NOT NULL
-GROUP BY 1, 2 ORDER BY 1, 2"""
+GROUP BY 1, 3 ORDER BY 1, 3"""
 
 _BY_TOOL = """
 WITH failing AS (
@@ -47,6 +51,8 @@ class Summary:
     attempts: int
     tokens: int
     """Injected by recovery context."""
+    others: dict[str, int]
+    """Calls that did not run through this layer, by who recorded them."""
     began: float | None
     ended: float | None
     over_time: list[dict[str, Any]]
@@ -56,6 +62,11 @@ class Summary:
     def failed(self) -> int:
         """Calls that did not work."""
         return self.calls - self.worked
+
+    @property
+    def ours(self) -> int:
+        """Calls that ran through this layer."""
+        return self.calls - sum(self.others.values())
 
 
 def summarise(traces: Traces) -> Summary:
@@ -71,8 +82,12 @@ def summarise(traces: Traces) -> Summary:
         recovered=int(recovered),
         attempts=int(attempts),
         tokens=int(tokens),
+        others=dict(traces.sql(_OTHERS).fetchall()),
         began=began,
         ended=ended,
-        over_time=[{"time": moment * 1000, "outcome": outcome, "calls": n} for moment, outcome, n in over_time],
+        over_time=[
+            {"time": moment * 1000, "until": (moment + width) * 1000, "outcome": outcome, "calls": n}
+            for moment, width, outcome, n in over_time
+        ],
         by_tool=[{"tool": tool, "outcome": outcome, "calls": n} for tool, outcome, n in by_tool],
     )
