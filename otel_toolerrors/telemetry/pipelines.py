@@ -127,6 +127,7 @@ def to_exporters(providers: Providers, exporters: list[str], *, logs: bool) -> T
         for record_processor in records:
             logger_provider.add_log_record_processor(record_processor)
     meter_provider = providers.meter(metric_exporters)
+    _dropped_counter()  # a meter provider that is ending makes none
     return Telemetry(
         destination=",".join(exporters) or "none",
         tracer_provider=tracer_provider,
@@ -134,6 +135,7 @@ def to_exporters(providers: Providers, exporters: list[str], *, logs: bool) -> T
         logger_provider=logger_provider,
         _drops=drops,
         _processors=(*spans, *records),
+        _exporters=tuple(counted),
         _providers=(meter_provider,) if meter_provider is not None else (),
     )
 

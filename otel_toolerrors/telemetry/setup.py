@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -82,8 +83,15 @@ def _make_current(telemetry: Telemetry, event_signal: EventSignal) -> None:
     global _current  # noqa: PLW0603 - as global as the providers
     if _current is not None:
         _current.retire()
+    else:
+        atexit.register(_end_current)  # runs ahead of the providers' own, which may wait for longer
     _current = telemetry
     set_default_event_signal(event_signal)
+
+
+def _end_current() -> None:
+    if _current is not None:
+        _current.shutdown()
 
 
 def bridge_events(logger_provider: LoggerProvider) -> None:

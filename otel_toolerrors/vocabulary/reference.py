@@ -83,6 +83,11 @@ moment it ends, at most 0.05 s later under load: a process that is killed loses 
 for the disk. While the disk refuses, up to 8192 spans wait and are written when it recovers; what does not fit is
 dropped and counted, by reason, in `toolerrors.telemetry.dropped` and in `configure(...).dropped`.
 
+**The end.** `configure(...)` gives a handle, also as a context manager. `shutdown(timeout=5.0)` delivers what has ended
+and stops, at the interpreter's exit at the latest; after those seconds exporters are told to give up, and what they
+lose is counted. Python 3.12 and later let no thread be started at the interpreter's exit: what was not shut down before
+waits there as long as the exporters do, ten seconds each.
+
 **Without code.** Under `opentelemetry-instrument`, or after `ToolErrorsInstrumentor().instrument()`, every installed
 framework that has an observer is watched; nothing about its behaviour changes.
 `OTEL_PYTHON_DISABLED_INSTRUMENTATIONS=toolerrors` leaves all of it out, `toolerrors-langchain` one framework. An

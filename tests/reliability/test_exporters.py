@@ -1,0 +1,123 @@
+"""Exporters that raise, block or are slow: the agent's results and pace stay, and its end comes."""
+
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExportResult
+
+import otel_toolerrors as te
+from otel_toolerrors.telemetry.handle import Telemetry
+from otel_toolerrors.telemetry.outbox import Drops
+from otel_toolerrors.telemetry.processors import CountedSpanExporter
+
+CALLS = 300
+FAR_BELOW_THE_FAULT = 5.0
+"""Seconds; the exporters here would take minutes, or forever."""
+
+
+class Exporter:
+    """An exporter with one fault."""
+
+    def __init__(self, fault):
+        self.fault = fault
+        self.stopped = threading.Event()
+
+    def export(self, _spans):
+        return self.fault(self)
+
+    def shutdown(self):
+        self.stopped.set()
+
+    def force_flush(self, _timeout_millis=0):
+        return True
+
+
+def _raise(_exporter):
+    raise RuntimeError("the exporter is broken")
+
+
+def _fail(_exporter):
+    return SpanExportResult.FAILURE
+
+
+def _block(exporter):
+    exporter.stopped.wait(60)
+    return SpanExportResult.FAILURE
+
+
+def _never_return(_exporter):
+    threading.Event().wait(60)
+
+
+def _be_slow(exporter):
+    return SpanExportResult.FAILURE if exporter.stopped.wait(30) else SpanExportResult.SUCCESS
+
+
+def _work(fault):
+    """Make calls while the exporter has its fault; give the handle, the outcomes and the seconds they took."""
+    drops = Drops()
+    exporter = CountedSpanExporter(Exporter(fault), drops)
+    processor = BatchSpanProcessor(exporter, max_queue_size=4_096, max_export_batch_size=64, schedule_delay_millis=1)
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(processor)
+    handle = Telemetry(destination="test", _drops=drops, _processors=(processor,), _exporters=(exporter,))
+    layer = te.RecoveryLayer(tracer_provider=provider)
+    layer.tool(name="double", effects="read")(lambda n: 2 * n)
+    began = time.monotonic()
+    with layer.run() as run:
+        values = [run.call("double", {"n": n}).value for n in range(CALLS)]
+    return handle, values, time.monotonic() - began
+
+
+@pytest.mark.parametrize("fault", [_raise, _fail, _block, _be_slow, _never_return])
+def test_an_exporter_with_a_fault_changes_no_result_and_no_pace(fault):
+    """Every value is right, no call waits for the exporter, and the end comes within its bound."""
+    handle, values, seconds = _work(fault)
+    assert [2 * n for n in range(CALLS)] == values
+    assert seconds < FAR_BELOW_THE_FAULT
+    began = time.monotonic()
+    in_time = handle.shutdown(timeout=0.1)
+    assert time.monotonic() - began < FAR_BELOW_THE_FAULT
+    assert in_time == (fault in (_raise, _fail))
+    assert handle.shutdown() is True, "the second end has nothing to do"
+
+
+@pytest.mark.parametrize("fault", [_raise, _fail, _block, _be_slow])
+def test_what_an_exporter_loses_is_counted(fault):
+    """Each span that was not delivered counts once, also when the exporter had to be told to give up."""
+    handle, _, _ = _work(fault)
+    handle.shutdown(timeout=0.1)
+    assert {"export_failed": CALLS + 1} == handle.dropped
+
+
+@pytest.mark.parametrize("fault", [_block, _never_return])
+def test_a_flush_waits_no_longer_than_told(fault):
+    """An exporter that does not answer is not waited for; the answer says that not all was delivered."""
+    handle, _, _ = _work(fault)
+    began = time.monotonic()
+    assert handle.flush(timeout=0.1) is False
+    assert time.monotonic() - began < FAR_BELOW_THE_FAULT
+    handle.shutdown(timeout=0.0)
+
+
+def test_a_program_ends_although_its_collector_is_gone(tmp_path):
+    """Without a word to shut down, a process whose endpoint refuses connections ends well, its values right."""
+    code = """
+        import otel_toolerrors as te
+        te.configure("triage")
+        layer = te.RecoveryLayer()
+        layer.tool(name="double", effects="read")(lambda n: 2 * n)
+        with layer.run() as run:
+            print(sum(run.call("double", {"n": n}).value for n in range(10)))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], cwd=tmp_path, capture_output=True, text=True, check=False,
+        timeout=60, env={"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "PYTHONPATH": ":".join(sys.path)},
+    )  # fmt: skip
+    assert (0, "90\n") == (done.returncode, done.stdout)
+    assert "Traceback" not in done.stderr
