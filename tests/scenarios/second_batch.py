@@ -34,12 +34,7 @@ def built(name, lib, path, args, category, retry, state, reason, **labels):
 def found(path):
     """What a dotted path names."""
     module, _, name = path.rpartition(".")
-    try:
-        return getattr(importlib.import_module(module), name)
-    except ModuleNotFoundError as missing:
-        if missing.name is not None and not module.startswith(missing.name):
-            raise
-        return getattr(found(module), name)
+    return getattr(importlib.import_module(module), name)
 
 
 def live(name, lib, category, retry, state, raises, reason, **labels):
