@@ -35,7 +35,8 @@ def apply(
 ) -> list[Path]:
     """Write patches to files in ``folder``, one file for each target, and give their paths.
 
-    Where two patches set the same key, the first one wins: hand them over gravest first, as `find` does.
+    Where two patches set the same key or match the same error, the first one wins: hand them over gravest first,
+    as `find` does.
     A file with the same name is never changed, unless ``overwrite`` says so.
 
     Args:
@@ -81,7 +82,9 @@ def _text(patch: Patch, base: str | Path | None) -> str:
     """The base's content with the patch in it. Comments of the base are lost: TOML readers do not keep them."""
     document = _read(base) if base is not None else {}
     table = _TABLES.get(patch.target)
-    kept = [Row(table, keys, "") for keys in document.pop(table, [])] if table else []
+    old = [Row(table, keys, "") for keys in document.pop(table, [])] if table else []
+    new = [row.matches for row in patch.rows]
+    kept = [row for row in old if row.matches not in new]
     if patch.target == "catalog":
         document.setdefault("version", "patched")
     changes = [_joined(change, document) for change in patch.changes]

@@ -13,6 +13,8 @@ Target = Literal["policy", "rules", "catalog"]
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _WIDTH = 100
+_VERDICT = frozenset({"code", "category", "passing", "side_effects", "telling", "why", "source"})
+"""The keys of a rule that say what it concludes, not what it matches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,11 @@ class Row:
     table: str
     keys: Mapping[str, Any]
     reason: str
+
+    @property
+    def matches(self) -> Mapping[str, Any]:
+        """What the rule is about, whatever it says of that: of two rules about the same, only one can hold."""
+        return {key: value for key, value in self.keys.items() if key not in _VERDICT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +77,13 @@ def comment(text: str) -> str:
 
 
 def merged(patches: Iterable[Patch], target: Target) -> Patch:
-    """One patch for one file; where two set the same key, the first one wins, and lists are joined."""
+    """One patch for one file; where two set the same key or match the same, the first wins, and lists are joined."""
     own = [patch for patch in patches if patch.target == target]
     changes: dict[tuple[str, ...], Change] = {}
     for change in (change for patch in own for change in patch.changes):
         changes[change.path] = changes[change.path].joined(change) if change.path in changes else change
     rows = [row for patch in own for row in patch.rows]
-    kept = [row for place, row in enumerate(rows) if row.keys not in [earlier.keys for earlier in rows[:place]]]
+    kept = [row for place, row in enumerate(rows) if row.matches not in [earlier.matches for earlier in rows[:place]]]
     return Patch(target, tuple(changes.values()), tuple(kept))
 
 

@@ -77,3 +77,12 @@ def test_a_base_that_cannot_be_read_is_named(tmp_path):
     """The error names the file."""
     with pytest.raises(ApplyError, match=r"absent\.toml: cannot be read"):
         apply([MORE_ATTEMPTS], tmp_path, bases={"policy": tmp_path / "absent.toml"})
+
+
+def test_of_two_rules_for_the_same_error_the_first_is_written(tmp_path):
+    """Two findings may judge one error differently; the graver one wins, also over a rule that is in force."""
+    also = Patch("rules", rows=(Row("rule", FLAKY | {"category": "bug", "passing": False}, ""),))
+    (old,) = apply([also], tmp_path / "old")
+    (new,) = apply([RULE, also], tmp_path / "new", bases={"rules": old})
+
+    assert [("transient", True)] == [(rule.category, rule.passing) for rule in load_rules(new)]
