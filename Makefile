@@ -76,7 +76,7 @@ fuzz: $(VENV)/.upkeep  ## Fuzz every reader of foreign input with atheris (FUZZ_
 	@for target in $(FUZZ_TARGETS); do echo "==> $$target"; \
 	    $(BIN)/python -m tests.fuzz.run $$target --seconds $(FUZZ_SECONDS) || exit 1; done
 
-bench: $(VENV)/.dev  ## Benchmarks: ratios against a named baseline of the same run
+bench: $(VENV)/.dev $(VENV)/.upkeep  ## Benchmarks: ratios against a named baseline of the same run
 	@for script in benchmarks/bench_*.py; do echo "==> $$script"; $(BIN)/python $$script || exit 1; done
 
 notebooks: $(VENV)/.dev  ## Run the notebooks

@@ -6,10 +6,8 @@ is shown, since everything else on a machine only adds. The tool does nothing, w
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable
 from contextvars import copy_context
-from time import perf_counter, process_time
+from time import perf_counter
 
 from opentelemetry.metrics import NoOpMeterProvider
 from opentelemetry.sdk.metrics import MeterProvider
@@ -17,15 +15,13 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import NoOpTracerProvider
+from timing import Call, least
 
 from otel_toolerrors.telemetry import Tracing
 from otel_toolerrors.vocabulary import CallSpan, to_attributes
 
-CALLS, ROUNDS = 2_000, 15
-
 LABELS = {"gen_ai.tool.name": "search", "toolerrors.service": "search-api"}
 
-Call = Callable[[], object]
 Tracers = TracerProvider | NoOpTracerProvider
 Meters = MeterProvider | NoOpMeterProvider
 
@@ -87,25 +83,6 @@ def traced(provider: Tracers, meters: Meters) -> Call:
         trace.end(record, ok=True)
 
     return call
-
-
-def microseconds(call: Call) -> float:
-    """CPU time of one call."""
-    start = process_time()
-    for _ in range(CALLS):
-        call()
-    return (process_time() - start) / CALLS * 1e6
-
-
-def least(*calls: Call) -> list[float]:
-    """The least time of each, measured in alternation."""
-    for call in calls:
-        microseconds(call)
-    gc.collect()
-    gc.disable()
-    rounds = [[microseconds(call) for call in calls] for _ in range(ROUNDS)]
-    gc.enable()
-    return [min(times) for times in zip(*rounds, strict=True)]
 
 
 def show(name: str, provider: Tracers, meters: Meters) -> None:

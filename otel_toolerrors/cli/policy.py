@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from otel_toolerrors.faults import Rule, default_rules
 from otel_toolerrors.policy import Policy, PolicyError, RetryPolicy, load_policy
+from otel_toolerrors.policy.meanings import meanings
 
 from .analyze import FormatOption
 from .codes import Unusable
@@ -120,7 +121,7 @@ def _for_tool(policy: Policy, path: Path | None, tool: str, source: str) -> Iter
 def _origin(section: BaseModel, name: str, path: Path | None) -> str:
     if name in section.model_fields_set:
         return str(path or "code")
-    found = _SOURCE.search(type(section).model_fields[name].description or "")
+    found = _SOURCE.search(meanings(type(section)).get(name, ""))
     return f"default ({found[1]})" if found else "default"
 
 

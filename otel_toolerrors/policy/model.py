@@ -27,7 +27,7 @@ BreakerControl = Literal["auto", "shadow", "disabled", "forced_open"]
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     def overlaid(self, other: Self | None) -> Self:
         """Take from ``other`` what it sets, from here the rest."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from .meanings import meanings
 from .model import Fallback, Policy, ServicePolicy, SourcePolicy, ToolPolicy
 
 _HEAD = """\
@@ -53,7 +54,7 @@ def _table(name: str, model: type[BaseModel], only: tuple[str, ...] | None = Non
     schema = model.model_json_schema()
     for key, field in model.model_fields.items():
         if only is None or key in only:
-            meaning = " ".join((field.description or "As the section of this name, for these only.").split())
+            meaning = " ".join(meanings(model).get(key, "As the section of this name, for these only.").split())
             allowed = _allowed(schema["properties"][key], schema.get("$defs", {}))
             yield f"| `{key}` | {_default(field)} | {allowed} | {meaning} |"
     yield ""

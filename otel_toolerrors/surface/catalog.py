@@ -23,7 +23,7 @@ class CatalogError(ValueError):
 class Suggestion(BaseModel):
     """One hint, and when it applies: every condition that is given must hold."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=80)]
     text: Annotated[str, Field(min_length=1, max_length=400)]
