@@ -60,9 +60,11 @@ class LayerHands:
 
     def _inspect(self, attempt: Attempt, value: Any) -> Fault | None:
         in_band = self._tool(attempt).in_band
-        if in_band is False or (callable(in_band) and not in_band(value)):
+        if in_band is False:
             return None
         try:
+            if callable(in_band) and not in_band(value):
+                return None
             return classify_result(value, effects=attempt.effects, rules=self._layer.fault_rules)
         except Exception:  # noqa: BLE001 - as above; what cannot be read is taken for what the tool returned
             _log.exception("a result could not be inspected")

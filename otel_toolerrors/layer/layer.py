@@ -8,6 +8,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from random import Random, SystemRandom
 from typing import Any, TypeVar, overload
@@ -99,7 +100,7 @@ class RecoveryLayer:
         self.fault_rules = RuleSet((*rules, *default_rules()))
         self.permission = permission
         self.credentials = dict(credentials or {})
-        self.count_tokens = count_tokens
+        self.count_tokens = partial(_counted, count_tokens)
         self.clock = clock
         self.sleep = sleep
         self.asleep = asleep
@@ -338,6 +339,15 @@ class RecoveryLayer:
         """Hand a packet to whoever takes over."""
         if self._on_packet is not None:
             _shielded(self._on_packet, packet)
+
+
+def _counted(count: Callable[[str], int], text: str) -> int:
+    """Count tokens; where the user's counter fails, estimate them."""
+    try:
+        return count(text)
+    except Exception:  # noqa: BLE001 - as below
+        _log.exception("the token counter failed")
+        return estimate_tokens(text)
 
 
 def _shielded(listener: Callable[[T], None], news: T) -> None:

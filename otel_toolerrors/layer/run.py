@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from .layer import RecoveryLayer
 
 T = TypeVar("T")
+
+_CHECK_FAILED = "the permission check failed: {}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ class Run:
         self._answers: dict[str, Outcome] = {}
         self.alone = trace is not None
         self.trace = trace or layer.tracing.start_run(agent)
+        self._shown: frozenset[str] = frozenset()
         self._offered_first = self._offered() if trace is None else []
         if trace is None:
             layer.check_catalog(self._offered_first)
@@ -134,7 +137,7 @@ class Run:
         hands = self.layer.hands
         with calling:
             verdict = self._asked(calling)
-            decision = self._refused(calling, await verdict if inspect.isawaitable(verdict) else verdict)
+            decision = self._refused(calling, await _checked(verdict) if inspect.isawaitable(verdict) else verdict)
             if decision is None:
                 decision = await amake(calling, hands.common, hands.asynchronous, calling.trace)
             return self._answer(calling, decision)
@@ -229,6 +232,17 @@ class Run:
         """Describe the tools to the model, without those that this run has given up."""
         return [tool.spec() for tool in self.layer.tools if tool.name not in self._state.degraded]
 
+    def offer(self, tools: Iterable[str]) -> None:
+        """Say that the model is shown these tools too, which a framework knows and the layer does not.
+
+        Suggestions may then name them, and the run's span lists them.
+        """
+        new = set(tools).difference(self._shown, self._offered_first)
+        if new:
+            self._shown |= new
+            self._offered_first = sorted(new.union(self._offered_first))
+            self.layer.check_catalog(self._offered_first)
+
     @cached_property
     def _surfacer(self) -> Surfacer:
         policy, layer = self.policy.surface, self.layer
@@ -240,7 +254,7 @@ class Run:
         return Refreshes(self.layer.credentials)
 
     def _offered(self) -> list[str]:
-        return sorted(tool.name for tool in self.layer.tools if tool.name not in self._state.degraded)
+        return sorted({*self._shown, *(tool.name for tool in self.layer.tools)} - self._state.degraded)
 
     # The way in
 
@@ -276,7 +290,7 @@ class Run:
         try:
             return check(calling.tool, calling.arguments)
         except Exception as error:  # noqa: BLE001 - fail closed
-            return f"the permission check failed: {type(error).__name__}"
+            return _CHECK_FAILED.format(type(error).__name__)
 
     def _refused(self, calling: Calling, verdict: Any) -> Decision | None:
         """Decide without calling the tool, where it need not or must not be called."""
@@ -342,6 +356,14 @@ class Run:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+async def _checked(verdict: Awaitable[Any]) -> Any:
+    """Give what an async permission check answers; one that fails is a no."""
+    try:
+        return await verdict
+    except Exception as error:  # noqa: BLE001 - fail closed
+        return _CHECK_FAILED.format(type(error).__name__)
 
 
 def _declared(tool: Tool | None) -> Declaration:
