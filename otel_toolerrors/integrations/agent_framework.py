@@ -13,6 +13,7 @@ from agent_framework import (
     Content,
     FunctionInvocationContext,
     FunctionMiddleware,
+    FunctionTool,
     Message,
     ResponseStream,
 )
@@ -75,8 +76,10 @@ class _Requests(ChatMiddleware):
         if stop is not None:
             context.result = _streamed(stop.message) if context.stream else _response(stop.message)
             return
-        if self._run.degraded and options.get("tools"):
-            left = [tool for tool in options["tools"] if getattr(tool, "name", None) not in self._run.degraded]
+        tools = list(options.get("tools") or ())
+        self._run.offer(tool.name for tool in tools if isinstance(tool, FunctionTool))
+        if self._run.degraded:
+            left = [tool for tool in tools if getattr(tool, "name", None) not in self._run.degraded]
             context.options = {**options, "tools": left}
         await call_next()
 

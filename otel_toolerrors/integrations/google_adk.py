@@ -64,6 +64,7 @@ class RecoveryPlugin(BasePlugin):
         stop = run.stopped
         if stop is not None:
             return LlmResponse(content=types.ModelContent(stop.message))
+        run.offer(llm_request.tools_dict)
         _withdraw(llm_request, run.degraded)
         # The flow looks the model's calls up here, and does all else that belongs to a call itself.
         llm_request.tools_dict = {name: _guarded(tool, run) for name, tool in llm_request.tools_dict.items()}

@@ -96,11 +96,12 @@ class RecoveryMiddleware(AgentMiddleware[Any, Any, Any]):
         return self._runs.get(state[_RUN]) or self._begin(state[_RUN])
 
     def _without_degraded(self, request: Any) -> Any:
-        degraded = self._run(request.state).degraded
-        if not degraded:
+        run = self._run(request.state)
+        run.offer(_name(tool) for tool in request.tools)
+        if not run.degraded:
             return request
-        return request.override(tools=[tool for tool in request.tools if _name(tool) not in degraded])
+        return request.override(tools=[tool for tool in request.tools if _name(tool) not in run.degraded])
 
 
-def _name(tool: Any) -> Any:
-    return tool.get("name") if isinstance(tool, dict) else tool.name
+def _name(tool: Any) -> str:
+    return str(tool.get("name") if isinstance(tool, dict) else tool.name)

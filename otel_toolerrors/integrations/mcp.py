@@ -44,6 +44,7 @@ class RecoveringClient:
         """List the server's tools, without those that the run has given up; their annotations count from now on."""
         listed = await self._client.list_tools(**options)
         self._annotations |= {tool.name: tool.annotations for tool in listed.tools if tool.annotations is not None}
+        self._run.offer(tool.name for tool in listed.tools)
         left = [tool for tool in listed.tools if tool.name not in self._run.degraded]
         return listed.model_copy(update={"tools": left})
 

@@ -55,6 +55,7 @@ def guarded(tool: FunctionTool, run: Run) -> FunctionTool:
 def _copied(agent: Agent[Any], run: Run, made: dict[int, Agent[Any]]) -> Agent[Any]:
     if id(agent) not in made:
         own = made[id(agent)] = agent.clone()
+        run.offer(tool.name for tool in agent.tools)
         own.tools = [guarded(tool, run) if isinstance(tool, FunctionTool) else tool for tool in agent.tools]
         own.handoffs = [_copied(to, run, made) if isinstance(to, Agent) else to for to in agent.handoffs]
         own.tool_use_behavior = _ending(agent.tool_use_behavior, run)

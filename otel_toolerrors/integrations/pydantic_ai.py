@@ -59,6 +59,7 @@ class Recovery(AbstractCapability[Any]):
 
     async def prepare_tools(self, ctx: RunContext[Any], tool_defs: list[ToolDefinition]) -> list[ToolDefinition]:
         """Offer the model no tool that the run has given up."""
+        self._started.offer(tool.name for tool in tool_defs)
         return [tool for tool in tool_defs if tool.name not in self._started.degraded]
 
     async def before_model_request(
