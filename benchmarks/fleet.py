@@ -50,7 +50,11 @@ def fleets(*plants: Plant, runs: int = 100, seed: int = 0, **options: Any) -> li
         for number in range(max((plant.processes for plant in plants), default=1))
     ]
     if any(plant.new for plant in plants):
-        old = tuple(plant for plant in plants if not plant.new)
+        old = tuple(
+            replace(plant, troubles=plant.earlier) if plant.new else plant
+            for plant in plants
+            if plant.earlier or not plant.new
+        )
         before = Fleet(runs=runs, seed=seed + 500, plants=old, began=START - DAY, **options)
         made = [before, *(replace(fleet, version="1.1.0", spans=[]) for fleet in made)]
     return made

@@ -146,6 +146,8 @@ class Plant:
     """Other kinds of finding that rightly follow from it."""
     new: bool = False
     """Whether it came with a new release, after as many runs without it."""
+    earlier: tuple[Trouble, ...] = ()
+    """What the release before had in its place."""
 
 
 FLAKY_404 = Look(
@@ -199,6 +201,13 @@ PLANTS = {
         "stale_suggestion", "gone.archive",
         (Trouble("fetch", GONE, 0.2),),
         (Suggestion(id="gone.archive", text="Look in the archive.", code="item.gone", tools=("archive",)),),
+    ),
+    "decayed_hint": Plant(
+        "stale_suggestion", "gone.other",
+        (Trouble("fetch", GONE, 0.15, reactions=(("repeat", 0.5), ("fix", 0.5))),),
+        (Suggestion(id="gone.other", text="Fetch another item.", code="item.gone"),),
+        policy=PATIENT_RUN, new=True, earlier=(Trouble("fetch", GONE, 0.15, reactions=(("fix", 1.0),)),),
+        also=("regression", "uncaught_loop", "injection_effect", "injection_overhead"),
     ),
     "signals_disagree": Plant(
         "misclassified_signals_disagree", "fetch",

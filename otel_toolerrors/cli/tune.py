@@ -17,6 +17,9 @@ from .traces import DEFAULT_PATH, TracesPath, opened, quarantine, tell_quarantin
 if TYPE_CHECKING:
     from otel_toolerrors.analysis.tune import Comparison, Tuned
 
+_PATIENCE = 50.0
+"""The objective's own weight of waiting, the other way round."""
+
 MEASURES = {
     "failed": "failed calls",
     "cut_off": "calls never made: the run had stopped",
@@ -37,6 +40,9 @@ def tune(
     ] = None,
     out: Annotated[Path, typer.Option(help="Where to write the policy file.")] = Path("toolerrors.tuned.toml"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite that file.")] = False,
+    patience: Annotated[
+        float, typer.Option(min=1, help="Seconds of waiting that are as bad as one failed call.")
+    ] = _PATIENCE,
     seed: Annotated[int, typer.Option(help="The same seed gives the same answer.")] = 0,
     format_: FormatOption = "table",
 ) -> None:
@@ -46,8 +52,11 @@ def tune(
         raise Unusable(f"{out}: exists. Name another file with --out, or overwrite it with --force.")
     base = read_policy(policy)
     with opened(path) as traces:
+        from otel_toolerrors.analysis.tune import Objective
+
+        goal = Objective(added_latency=1 / patience)
         with notes.progress("Replaying the traces under other policies") as progress:
-            tuned: Tuned = traces.tune(policy=base, seed=seed, progress=progress)
+            tuned: Tuned = traces.tune(policy=base, objective=goal, seed=seed, progress=progress)
         left_out = quarantine(traces)
     if force:
         out.unlink(missing_ok=True)
@@ -71,9 +80,12 @@ def show_tuned(screen: Screen, tuned: Tuned) -> None:
     screen.say(
         f"{held.after.modelled:.0%} of the calls have an answer that is modelled; the others stand in the traces."
     )
+    if tuned.price is not None:
+        screen.say(f"Each failed call fewer costs {tuned.price:.0f} s of waiting.")
     if not tuned.changes:
         screen.say("No change is supported by these traces.")
         return
+    show_front(screen, tuned)
     screen.title("Changes")
     changes = [(".".join(change.path), change.value, change.reason) for change in tuned.changes]
     screen.table(["key", "value", "why"], changes, right=["value"])
@@ -81,6 +93,21 @@ def show_tuned(screen: Screen, tuned: Tuned) -> None:
         screen.title("Proposed by the search, and refused")
         refused = [(".".join(one.change.path), one.change.value, one.why) for one in tuned.refused]
         screen.table(["key", "value", "why not"], refused, right=["value"])
+
+
+def show_front(screen: Screen, tuned: Tuned) -> None:
+    """Print what other weights would choose, and which of it nothing beats."""
+    screen.title("What other weights would choose, on the same later runs")
+    rows = [
+        (
+            one.name, f"{one.measures.failed + one.measures.cut_off:.1f}", f"{one.measures.added_latency:.1f}",
+            f"{one.measures.wasted_attempts:.1f}", "" if one in tuned.front else "beaten",
+        )
+        for one in sorted(tuned.candidates, key=lambda one: one.measures.added_latency)
+    ]  # fmt: skip
+    columns = ["", "failed and cut-off calls", "added latency, s", "wasted attempts", " "]
+    screen.table(columns, rows, right=columns[1:4])
+    screen.say("To weigh waiting otherwise: --patience, the seconds that are as bad as one failed call.")
 
 
 def as_json(tuned: Tuned, written: Path) -> dict[str, Any]:
@@ -91,6 +118,10 @@ def as_json(tuned: Tuned, written: Path) -> dict[str, Any]:
         "changes": [{"path": list(one.path), "value": one.value, "reason": one.reason} for one in tuned.changes],
         "refused": [
             {"path": list(one.change.path), "value": one.change.value, "why": one.why} for one in tuned.refused
+        ],
+        "candidates": [
+            {"name": one.name, "front": one in tuned.front} | {name: getattr(one.measures, name) for name in MEASURES}
+            for one in tuned.candidates
         ],
         "held_out": {
             "runs": tuned.held_out.runs,

@@ -58,7 +58,8 @@ FROM shown WHERE remaining IS NOT NULL AND remaining < {_NEAR} AND tokens > {_CR
 _TOTAL = f"""
 WITH shown AS ({_SHOWN})
 SELECT count(*) AS times, sum(tokens) AS tokens, count(DISTINCT run_id) AS runs,
-  count(*) FILTER (WHERE helped) AS helped
+  count(*) FILTER (WHERE helped) AS helped, count(*) FILTER (WHERE remaining > 0) AS measured,
+  avg(tokens * 1.0 / nullif(remaining, 0)) AS usual, max(tokens * 1.0 / nullif(remaining, 0)) AS most
 FROM shown"""
 
 
@@ -117,11 +118,21 @@ def _crowded(group: Any, total: Any, options: Options) -> Finding:
 
 
 def _price(total: Any) -> str:
-    """What all context cost, for each failure after which the tool's next call worked."""
+    """What all context cost: for each failure after which the tool's next call worked, and of the window."""
     if not total.helped:
-        return f"All context: {total.tokens} tokens, and no failure was followed by a success of the tool."
-    price = total.tokens / total.helped
-    return f"All context: {total.tokens} tokens, {price:.0f} for each failure that the run got over."
+        price = "and no failure was followed by a success of the tool"
+    else:
+        price = f"{total.tokens / total.helped:.0f} for each failure that the run got over"
+    return f"All context: {total.tokens} tokens, {price}. {_share_of_window(total)}"
+
+
+def _share_of_window(total: Any) -> str:
+    if not total.measured:
+        return "How much of the window was left is not recorded: tell the run (`run.context_remaining`)."
+    return (
+        f"Of the window that was left, one injection took {total.usual:.2%} on average and {total.most:.1%} at most "
+        f"({total.measured} of {total.times} tell)."
+    )
 
 
 def _policy(key: str, value: int, reason: str) -> Patch:

@@ -102,4 +102,5 @@ def look(traces: Traces, options: Options) -> Iterator[Tested]:
                     reason=f"{passed} of {episodes} episodes of {group.tool} passed after retries: {share}",
                 ),
             ),
+            least=at_most(0, episodes, WORTH),
         )

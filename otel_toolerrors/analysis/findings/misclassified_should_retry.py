@@ -73,11 +73,16 @@ def p_value(group: Any) -> float:
     return at_least(group.healed, group.repeats, WORTH)
 
 
+def least(group: Any) -> float:
+    """The p-value if all repeats had worked."""
+    return at_least(group.repeats, group.repeats, WORTH)
+
+
 def look(traces: Traces, options: Options) -> Iterator[Tested]:
     """Test, for every tool and fingerprint that was not retried, whether its repeats work too often for that."""
     for group in groups(traces, options):
         if group.healed < _FEWEST:
-            yield Tested(p_value(group))
+            yield Tested(p_value(group), least=least(group))
             continue
         share = wilson(group.healed, group.repeats)
         yield Tested(
@@ -106,4 +111,5 @@ def look(traces: Traces, options: Options) -> Iterator[Tested]:
                     reason=f"{group.healed} of {group.repeats} undisturbed repeats of {group.tool} worked: {share}",
                 ),
             ),
+            least=least(group),
         )

@@ -1,4 +1,4 @@
-"""Stale suggestion: a hint that names a tool the run does not have, that does not help, or that nobody follows."""
+"""Stale suggestion: a hint that names a tool the run does not have, that does not help (any more), or is ignored."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from otel_toolerrors.analysis.patch import Change, Patch
 from otel_toolerrors.analysis.statistics import Interval, at_least, at_most, wilson
 
+from . import suggestion_decay
 from .finding import Cost, Evidence, Finding, Severity
 from .query import WORKED, rows
 from .tested import Tested
@@ -77,6 +78,7 @@ def look(traces: Traces, options: Options) -> Iterator[Finding | Tested]:
         yield from _judge(name, hints[name], options)
     for name in sorted(dropped):
         yield _left_out(name, dropped[name], options)
+    yield from suggestion_decay.look(traces, options)
 
 
 def _words(text: str | None) -> list[str]:
@@ -140,7 +142,11 @@ def _judge(name: str, hint: _Hint, options: Options) -> Iterator[Finding | Teste
             "What it advises does not help any more."
         )
         verdict = _Verdict("medium", "misleads: who follows it fails again", text, hint.in_vain, share)
-        yield Tested(at_least(hint.failed_again, hint.followed, _HELPLESS), _finding(name, hint, verdict, options))
+        yield Tested(
+            at_least(hint.failed_again, hint.followed, _HELPLESS),
+            _finding(name, hint, verdict, options),
+            least=at_least(hint.followed, hint.followed, _HELPLESS),
+        )
     if hint.readable:
         share = wilson(hint.followed, hint.readable)
         text = (
@@ -148,7 +154,11 @@ def _judge(name: str, hint: _Hint, options: Options) -> Iterator[Finding | Teste
             f"{share}. It costs {hint.tokens} tokens and changes nothing."
         )
         verdict = _Verdict("low", "is not followed", text, hint.seen, share)
-        yield Tested(at_most(hint.followed, hint.readable, _IGNORED), _finding(name, hint, verdict, options))
+        yield Tested(
+            at_most(hint.followed, hint.readable, _IGNORED),
+            _finding(name, hint, verdict, options),
+            least=at_most(0, hint.readable, _IGNORED),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,14 @@ class Tuned:
         return pareto(self.candidates)
 
     @property
+    def price(self) -> float | None:
+        """Seconds of waiting that each failed call fewer costs on the held-out runs; None if none is saved or spent."""
+        before, after = self.held_out.before, self.held_out.after
+        saved = before.failed + before.cut_off - after.failed - after.cut_off
+        spent = after.added_latency - before.added_latency
+        return spent / saved if saved > 0 and spent > 0 else None
+
+    @property
     def patch(self) -> Patch:
         """The changes as a patch to the policy."""
         return Patch("policy", self.changes)
