@@ -12,7 +12,7 @@ from pathlib import Path
 
 import duckdb
 
-from .ingest import Ingested, Progress, ingest
+from .ingest import Ingested, Progress, ingest, ingest_parquet, is_address
 from .schema import TABLES, literal
 from .sources import TraceSourceError, find_files
 from .views import views
@@ -72,12 +72,15 @@ def read_files(
     path: str | Path, database: str | Path | None, limits: Limits, progress: Progress | None
 ) -> tuple[duckdb.DuckDBPyConnection, Ingested]:
     """Read trace files into a new or a kept database."""
-    files = find_files(path)
+    files = [] if is_address(path) else find_files(path)
     connection = _connect(database)
     try:
         with _temporary_folder(database) as folder, _explained(limits, path):
             limits.apply(connection, folder / "spill")
-            done = ingest(connection, files, folder, batch_bytes=_batch_bytes(connection), progress=progress)
+            if is_address(path):
+                done = ingest_parquet(connection, str(path), folder)
+            else:
+                done = ingest(connection, files, folder, batch_bytes=_batch_bytes(connection), progress=progress)
         create_views(connection)
     except BaseException:
         connection.close()

@@ -50,13 +50,13 @@ class Traces:
         return tune(self, **options)
 
     def export(self, folder: str | Path) -> None:
-        """Write spans and events to ``folder`` as Parquet, by day and service; `open()` reads it back.
+        """Write spans and events to ``folder`` (or ``s3://…``) as Parquet, by day and service; `open()` reads it back.
 
         Raises:
             TraceSourceError: the folder already holds an export.
         """
         try:
-            export(self._connection.cursor(), Path(folder))
+            export(self._connection.cursor(), folder)
         except duckdb.IOException as error:
             raise TraceSourceError(f"{folder}: cannot be written: {error}. Name a new folder.") from error
 
@@ -86,7 +86,8 @@ def open(  # noqa: A001 - `analysis.open(path)` is the public name, and says wha
 
     Args:
         path: a file, a folder or a glob of trace files; a database that an earlier call wrote; or the address of a
-            ClickHouse server that the collector writes to, ``clickhouse://host/database``, which then does the work.
+            ClickHouse server that the collector writes to, ``clickhouse://host/database``, which then does the work;
+            or of our own Parquet on object storage, ``s3://bucket/traces``.
         database: keep the tables in this ``.duckdb`` file. A later call reads only what is new. In memory otherwise.
         memory_limit: the most memory DuckDB may take, such as ``"2GB"``; 80 % of the machine's otherwise.
         disk_limit: the most it may take on disk for what does not fit into memory, such as ``"10GB"``.

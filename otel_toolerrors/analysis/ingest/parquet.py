@@ -8,6 +8,8 @@ import duckdb
 
 from otel_toolerrors.analysis.schema import SPAN_EVENTS_TABLE, SPANS_TABLE, literal
 
+from .object_storage import is_address, load_httpfs
+
 _TABLES = (("batch", SPANS_TABLE, "parent_span_id"), ("loose_events", SPAN_EVENTS_TABLE, "position"))
 """Where the rows of each kind of file go, what columns they have, and by which column the kind is known."""
 
@@ -37,10 +39,13 @@ def select_parquet(connection: duckdb.DuckDBPyConnection, path: str | Path) -> t
     raise NotOursError("a Parquet file of another kind: not written by Traces.export()")
 
 
-def export(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
-    """Write all spans and events to ``folder`` as Parquet, in ``day=…/service=…`` folders."""
-    folder.mkdir(parents=True, exist_ok=True)
+def export(connection: duckdb.DuckDBPyConnection, folder: str | Path) -> None:
+    """Write all spans and events as Parquet to ``day=…/service=…`` in ``folder``, perhaps on object storage."""
+    if is_address(folder):
+        load_httpfs(connection, str(folder))
+    else:
+        Path(folder).mkdir(parents=True, exist_ok=True)
     for name, query in _EXPORTS.items():
         rows = f"SELECT * EXCLUDE (ns) FROM ({query.format(day=_DAY, service=_SERVICE)})"
-        place = literal(str(folder / name))
+        place = literal(f"{folder}/{name}")
         connection.execute(f"COPY ({rows}) TO {place} (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (day, service))")

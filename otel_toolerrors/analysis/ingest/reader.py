@@ -11,6 +11,8 @@ import duckdb
 from otel_toolerrors.analysis.sources import TraceSourceError
 
 from .chunks import Chunk, chunks
+from .object_storage import list_parquet, load_httpfs
+from .parquet import NotOursError
 from .store import Store
 
 Progress = Callable[[int, int], None]
@@ -57,6 +59,26 @@ def ingest(
         TraceSourceError: a file may not be read.
     """
     return _Reading(connection, folder, batch_bytes).run(list(files), progress)
+
+
+def ingest_parquet(connection: duckdb.DuckDBPyConnection, address: str, folder: Path) -> Ingested:
+    """Read our own Parquet from object storage, a file and a transaction at a time.
+
+    Raises:
+        TraceSourceError: the storage cannot be read, or holds something else.
+    """
+    load_httpfs(connection, address)
+    store, done = Store(connection, folder), Ingested()
+    try:
+        for file in list_parquet(connection, address):
+            counts = store.commit_parquet(file)
+            done.files += 1
+            done.spans += counts.spans
+            done.duplicates += counts.duplicates
+    except (NotOursError, duckdb.IOException, duckdb.PermissionException) as error:
+        message = f"{address}: cannot be read: {error}. Check the address, and DuckDB's secrets for it."
+        raise TraceSourceError(message) from error
+    return done
 
 
 class _Reading:

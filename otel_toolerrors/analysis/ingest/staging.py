@@ -145,10 +145,18 @@ class Staging:
         cleaned.unlink()
         return rejected
 
+    def read_parquet(self, file: str) -> None:
+        """Fill the tables anew from a Parquet file of ours, wherever DuckDB finds it."""
+        self._connection.execute("TRUNCATE batch; TRUNCATE loose_events")
+        self._insert_parquet(file)
+
+    def _insert_parquet(self, file: str | Path) -> None:
+        table, query = select_parquet(self._connection, file)
+        self._connection.execute(f"INSERT INTO {table} BY NAME {query}")
+
     def _read_parquet(self, chunk: Chunk) -> list[Rejected]:
         try:
-            table, query = select_parquet(self._connection, chunk.source)
-            self._connection.execute(f"INSERT INTO {table} BY NAME {query}")
+            self._insert_parquet(chunk.source)
         except (NotOursError, *REFUSED) as error:
             return [Rejected.at(chunk.source, 1, 0, str(error), b"PAR1")]
         return []

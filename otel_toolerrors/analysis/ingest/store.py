@@ -46,6 +46,14 @@ class Store:
         except REFUSED:  # by an event, which is only looked into when it is stored
             return self._commit(chunks, self._staging.read(chunks, check_events=True))
 
+    def commit_parquet(self, file: str) -> Counts:
+        """Store what is new in a Parquet file of ours that is elsewhere. It is read again the next time."""
+        self._staging.read_parquet(file)
+        with transaction(self._connection):
+            spans, duplicates = self._store_spans()
+            self._store_loose_events()
+        return Counts(spans, duplicates, 0)
+
     def _commit(self, chunks: Sequence[Chunk], rejected: list[Rejected]) -> Counts:
         rejected += [row for chunk in chunks for row in chunk.rejected]
         marks = [

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from otel_toolerrors.analysis.ingest import chunks
+
 from .otlp_lines import line, span
 
 GOOD = line(span(1))
@@ -137,3 +139,15 @@ def test_a_file_of_another_kind_is_one_row(load):
     assert [(1, "neither JSON, OTLP protobuf nor Parquet")] == traces.sql(
         "SELECT line, reason FROM quarantine"
     ).fetchall()
+
+
+def test_a_line_too_long_to_hold_is_told_unread(load, monkeypatch):
+    """Such a line is one row of the quarantine, with its size; the lines around it are read."""
+    monkeypatch.setattr(chunks, "_BLOCK", 1 << 10)
+    monkeypatch.setattr(chunks, "LONGEST_LINE", 4 << 10)
+    unfinished = b'{"resourceSpans'  # a file that ends in a whole line would be left to DuckDB uncut
+    traces = load(GOOD, b"x" * 10_000 + b"\n", ALSO_GOOD, unfinished)
+    told = traces.sql('SELECT line, "offset", reason FROM quarantine ORDER BY line').fetchall()
+    assert [(2, len(GOOD), "a line of 10,001 bytes; 4,096 is the limit")] == told[:1]
+    assert [4] == [row[0] for row in told[1:]]
+    assert [(2,)] == traces.sql("SELECT count(*) FROM spans").fetchall()
