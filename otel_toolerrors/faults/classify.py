@@ -22,8 +22,6 @@ _VERDICTS: Final = 24
 _OURS: Final = frozenset({"type", "status", "errno", "location"})
 """Signals whose observation is no foreign text."""
 
-_SHORT: Final = 14  # no secret is a single word of so few characters
-
 _UNKNOWN: Final = Rule(code="unknown", category="unknown", passing=False, why="Nothing tells.", ours=True)
 _UNREADABLE: Final = Rule(
     code="unknown.unreadable", category="unknown", passing=False, why="The exception cannot be read.", ours=True
@@ -82,18 +80,18 @@ def to_fault(opinion: Opinion, exc: BaseException | None, effects: Effects) -> F
         already_retried=opinion.already_retried,
         signal=hit.signal if hit.rule.ours else "rule",
         strength=hit.strength,
-        verdicts=_verdicts(opinion.hits),
+        verdicts=_verdicts(opinion.hits, text),
     )
 
 
-def _verdicts(hits: list[Hit]) -> tuple[Verdict, ...]:
+def _verdicts(hits: list[Hit], told: str) -> tuple[Verdict, ...]:
     if len(hits) > 1:
         hits = sorted(hits, key=_by_strength)[:_VERDICTS]
     return tuple(
         [
             Verdict(
                 signal=hit.signal,
-                observed=_observed(hit),
+                observed=_observed(hit, told),
                 category=hit.rule.category,
                 code=hit.rule.code,
                 strength=hit.strength,
@@ -107,8 +105,9 @@ def _by_strength(hit: Hit) -> int:
     return _STRENGTHS[hit.strength]
 
 
-def _observed(hit: Hit) -> str:
+def _observed(hit: Hit, told: str) -> str:
+    """What was seen, without secrets; ``told`` is the error's text without them, which most often quotes it."""
     observed = hit.observed
-    if hit.signal in _OURS or (len(observed) <= _SHORT and observed.isidentifier()):
+    if hit.signal in _OURS or (len(observed) <= _OBSERVED and observed in told):
         return observed
     return redact(observed, _OBSERVED)

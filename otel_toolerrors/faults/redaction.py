@@ -98,10 +98,10 @@ _TURNS: Final = re.compile(r"[a-z](?=[A-Z0-9])|[A-Z](?=[0-9])|[0-9](?=[A-Za-z])|
 
 def redact(text: str, limit: int = LIMIT) -> str:
     """The text on one line, without secrets and control characters, cut to ``limit`` characters with a visible mark."""
-    text = _without_secrets(_window(text, limit))
+    text = " ".join(_without_secrets(_window(text, limit)).split())
     if not text.isprintable():
-        text = "".join(char if char.isprintable() else " " for char in text)
-    return _cut(" ".join(text.split()), limit)
+        text = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    return _cut(text, limit)
 
 
 def _without_secrets(text: str) -> str:

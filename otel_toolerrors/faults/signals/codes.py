@@ -24,6 +24,7 @@ _NO_CODES: Final = frozenset({
 _SHOUTING: Final = ("_", "Exception", "Error", "Fault")
 """What a text must contain for such a word to be in it."""
 
+_CODE_PLACES: Final = {name: place for place, name in enumerate(CODE_NAMES)}
 _TOKENS: Final = 4
 _PARTNERS: Final = {"code": "details", "name": "code"}
 """gRPC: ``code()`` beside ``details()``; librdkafka: ``name()`` beside ``code()``."""
@@ -78,10 +79,8 @@ def spoken(text: str) -> Iterator[str]:
 
 def _words(evidence: Evidence) -> Iterator[str]:
     attrs = evidence.attrs
-    for name in CODE_NAMES:
-        value = attrs.get(name)
-        if value is None:
-            continue
+    for name in sorted(attrs.keys() & _CODE_PLACES.keys(), key=_CODE_PLACES.__getitem__):
+        value = attrs[name]
         if callable(value):
             partner = _PARTNERS.get(name)  # methods are called only where a known pair of them stands together
             value = call(value) if partner is not None and callable(attrs.get(partner)) else None
