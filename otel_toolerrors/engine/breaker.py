@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Lock
 
 from otel_toolerrors.policy import BreakerPolicy
 from otel_toolerrors.vocabulary import BreakerMoved, BreakerState
+
+from .locks import new_lock
 
 Report = Callable[[BreakerMoved], None]
 
@@ -49,7 +50,7 @@ class ServiceBreaker:
     def __init__(self, name: str, policy: BreakerPolicy) -> None:
         self.name = name
         self._policy = policy
-        self._lock = Lock()
+        self._lock = new_lock()
         self._state: BreakerState = "closed"
         self._generation = 0
         self._opened = 0.0

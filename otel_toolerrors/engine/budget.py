@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from threading import Lock
 
 from otel_toolerrors.policy import BudgetPolicy
+
+from .locks import new_lock
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class RetryBudget:
         self._policy = policy
         self._tokens = policy.capacity
         self._under_way = 0
-        self._lock = Lock()
+        self._lock = new_lock()
 
     @property
     def tokens(self) -> float:

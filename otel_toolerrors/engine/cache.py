@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any
+
+from .locks import new_lock
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class ResultCache:
     def __init__(self, size: int = 1024) -> None:
         self._size = size
         self._kept: OrderedDict[str, tuple[float, Any]] = OrderedDict()
-        self._lock = Lock()
+        self._lock = new_lock()
 
     def keep(self, digest: str, value: Any, now: float) -> None:
         """Remember a good result."""

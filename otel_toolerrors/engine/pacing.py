@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from random import Random
-from threading import Lock
+
+from .locks import new_lock
 
 _SPREAD = 0.1
 """Waiters leave over an extra tenth of the wait, so that they do not return as one."""
@@ -15,7 +16,7 @@ class Pacer:
     __slots__ = ("_lock", "_since", "_until")
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self._lock = new_lock()
         self._since = 0.0
         self._until = 0.0
 

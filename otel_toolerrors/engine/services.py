@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from threading import Lock
 
 from otel_toolerrors.policy import Policy
 
 from .breaker import ServiceBreaker
 from .budget import RetryBudget
+from .locks import new_lock
 from .pacing import Pacer
 
 
@@ -26,7 +26,7 @@ class Services:
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
-        self._lock = Lock()
+        self._lock = new_lock()
         self._known: dict[str, Service] = {}
 
     def get(self, name: str) -> Service:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from threading import Lock
 
+from otel_toolerrors.engine.locks import new_lock
 from otel_toolerrors.faults import Fault
 from otel_toolerrors.policy import ModelPolicy
 from otel_toolerrors.vocabulary import ModelSwitched
@@ -40,7 +40,7 @@ class ModelChooser:
             raise ValueError("name at least one model")
         self._models = tuple(models)
         self._policy = policy
-        self._lock = Lock()
+        self._lock = new_lock()
         self._at = 0
         self._overloads = 0
         self._switched_at = 0.0

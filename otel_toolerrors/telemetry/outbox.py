@@ -15,6 +15,7 @@ from weakref import WeakMethod
 
 from opentelemetry import context as otel_context
 
+from otel_toolerrors.engine.locks import new_lock
 from otel_toolerrors.vocabulary.words import DropReason
 
 from .context import without_telemetry
@@ -53,7 +54,7 @@ class Drops:
     def __init__(self, notify: Callable[[DropReason, int], None] | None = None) -> None:
         self._counts: Counter[DropReason] = Counter()
         self._notify = notify
-        self._lock = Lock()
+        self._lock = new_lock()
 
     def count(self, reason: DropReason, items: int = 1) -> None:
         """``items`` were lost because of ``reason``."""

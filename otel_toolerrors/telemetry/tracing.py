@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import Token
-from threading import Lock
 from time import perf_counter
 from typing import Final
 
@@ -22,6 +21,7 @@ from opentelemetry.trace import (
     set_span_in_context,
 )
 
+from otel_toolerrors.engine.locks import new_lock
 from otel_toolerrors.vocabulary import CallSpan, Event, RunSpan
 
 from .call_trace import SILENT, CallTrace, Failures, RecordedCall
@@ -59,7 +59,7 @@ class Tracing:
         self._event_signal = event_signal
         self._clock = clock
         self._signals: Signals | None = None
-        self._lock = Lock()
+        self._lock = new_lock()
 
     def start_run(self, agent: str | None) -> RunTrace:
         """Open ``invoke_agent {agent}``, unless a framework's own span for it is current. Never raises.
