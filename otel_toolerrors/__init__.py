@@ -18,7 +18,7 @@ Example::
 
 from __future__ import annotations
 
-from .faults import Fault, classify, classify_result
+from .faults import Fault, RuleError, classify, classify_result, load_rules
 from .layer import RecoveryLayer, Run, Stopped
 from .policy import Policy, PolicyError, load_policy, parse_policy
 from .surface import (
@@ -44,6 +44,7 @@ __all__ = [
     "RecoveryExhausted",
     "RecoveryLayer",
     "RecoveryPacket",
+    "RuleError",
     "Run",
     "Stopped",
     "ToolRunTerminated",
@@ -52,5 +53,6 @@ __all__ = [
     "configure",
     "load_catalog",
     "load_policy",
+    "load_rules",
     "parse_policy",
 ]

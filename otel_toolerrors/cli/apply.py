@@ -130,6 +130,6 @@ def _how_to_try(target: Target, traces: str, file: Path, base: Path | None) -> s
     against = f" --against {base}" if base else ""
     return {
         "policy": f"toolerrors replay {traces} --policy {file}{against}",
-        "rules": f"toolerrors classify --rules {file} < traceback.txt; RecoveryLayer(rules=tuple(load_rules(...)))",
+        "rules": f'toolerrors classify --rules {file} < traceback.txt; RecoveryLayer(rules=load_rules("{file}"))',
         "catalog": f'RecoveryLayer(catalog=load_catalog("{file}")); then compare the runs before and after',
     }[target]
