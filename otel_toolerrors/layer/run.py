@@ -334,7 +334,7 @@ class Run:
         return RunSpan(
             operation=RunSpan.OPERATION, agent=self.agent, conversation=self.conversation, run_id=self.id,
             source=self.source, arm=self.arm, tools=",".join(self._offered_first), policy=self.policy.digest,
-            catalog=self.layer.catalog.version, observed=True if self.policy.mode == "observe" else None,
+            catalog=self.layer.catalog.version, observed=True if self.observes else None,
             stop_reason=stop.reason if stop else None,
             error_type=(stop.fault.code if stop.fault else stop.reason) if stop else None,
         )  # fmt: skip

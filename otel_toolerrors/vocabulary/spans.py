@@ -84,6 +84,10 @@ class CallSpan:
         cardinality="high",
     )  # fmt: skip
     policy: str = attribute("toolerrors.policy.digest", "Digest of the policy in force.", "5d41402abc4b2a76")
+    observed: bool | None = attribute(
+        "toolerrors.observed", "True when the layer only records and changes nothing.", True, cardinality="low",
+        default=None,
+    )  # fmt: skip
     outcome: CallOutcome = attribute("toolerrors.outcome", "How the call ended.", "recovered", cardinality="low")
     attempts: int = attribute("toolerrors.attempts", "Attempts made, 0 if none was.", 3, cardinality="low")
     category: Category | None = attribute(
