@@ -28,8 +28,14 @@ def test_existing_file_is_not_overwritten(command, recorded, tmp_path):
 def test_json_holds_the_policy_and_the_check(command, recorded, tmp_path):
     """For programs: the policy, each change with its reason, and what the held-out runs say."""
     tuned = json.loads(command("tune", recorded, "--out", tmp_path / "t.toml", "--format", "json").out)
-    assert {"written", "toml", "changes", "refused", "held_out"} == set(tuned)
+    assert {"written", "toml", "changes", "refused", "candidates", "held_out"} == set(tuned)
+    assert "in force" in [one["name"] for one in tuned["candidates"]]
     assert {"runs", "modelled", "before", "after"} == set(tuned["held_out"])
+
+
+def test_patience_is_at_least_a_second(command, recorded, tmp_path):
+    """Waiting cannot cost more than a failed call a second."""
+    assert ExitCode.USAGE == command("tune", recorded, "--patience", "0", "--out", tmp_path / "t.toml").code
 
 
 def test_bad_base_policy_is_a_sentence(command, recorded, tmp_path):

@@ -1,6 +1,7 @@
 """Tuning: better numbers where the held-out runs support them, and none where they do not."""
 
 import tomllib
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +9,7 @@ from benchmarks.fleet import Fleet
 from benchmarks.plants import UNAVAILABLE, Trouble
 from otel_toolerrors.analysis.patch import Change
 from otel_toolerrors.analysis.replay import Replayed
-from otel_toolerrors.analysis.tune import Candidate, Objective, changed
+from otel_toolerrors.analysis.tune import Candidate, Comparison, Objective, changed
 from otel_toolerrors.analysis.tune.check import Check
 from otel_toolerrors.analysis.tune.tuned import pareto
 from otel_toolerrors.policy import Policy, load_policy, parse_policy
@@ -123,20 +124,33 @@ def test_a_change_that_pays_only_in_some_periods_is_refused():
     assert not Blocks([0.0] * 20).gain([change]).supported
 
 
+def _measures(**values):
+    measures = object.__new__(Replayed)
+    for name, value in values.items():
+        object.__setattr__(measures, name, value)
+    return measures
+
+
 def test_the_front_holds_what_nothing_beats():
     """A candidate that is worse in everything is left out; trade-offs stay."""
 
     def candidate(failed, latency, wasted):
-        measures = object.__new__(Replayed)
-        for name, value in {
-            "failed": failed, "cut_off": 0, "added_latency": latency, "wasted_attempts": wasted
-        }.items():  # fmt: skip
-            object.__setattr__(measures, name, value)
+        measures = _measures(failed=failed, cut_off=0, added_latency=latency, wasted_attempts=wasted)
         return Candidate("", (), measures)
 
     front = pareto([candidate(5, 10, 1), candidate(4, 20, 1), candidate(6, 30, 2), candidate(5, 10, 1)])
 
     assert [(one.measures.failed, one.measures.added_latency) for one in front] == [(4, 20), (5, 10)]
+
+
+def test_the_price_is_waiting_for_each_failed_call_fewer(tuned):
+    """Three calls fewer for 60 s cost 20 s each; nothing has a price that saves time as well."""
+    before = _measures(failed=10, cut_off=2, added_latency=100.0)
+    dear = _measures(failed=8, cut_off=1, added_latency=160.0)
+    free = _measures(failed=8, cut_off=1, added_latency=90.0)
+    prices = [replace(tuned, held_out=Comparison(runs=1, before=before, after=after)).price for after in (dear, free)]
+
+    assert prices == [20.0, None]
 
 
 def test_weights_decide_what_is_worth_waiting_for():
