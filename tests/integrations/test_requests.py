@@ -28,9 +28,10 @@ def _runner(client, **request):
     return client.beta.messages.tool_runner(messages=SAID, tools=[], thread=False, **request).until_done()
 
 
+_CLIENTS = {False: anthropic.Anthropic, True: anthropic.AsyncAnthropic}
 _ANTHROPIC = (
     messages_api,
-    {False: anthropic.Anthropic, True: anthropic.AsyncAnthropic},
+    _CLIENTS,
     "max_tokens",
     "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length",
 )
@@ -179,6 +180,49 @@ def test_stream_is_recovered_until_it_begins(name, asynchronous):
 
     assert "Overloaded" in said
     assert 2 == len(provider.requests)
+    assert 1 == len(bench.of(RetryScheduled))
+
+
+_ASKED = {"model": "opus", "max_tokens": 9, "messages": SAID}
+_METHODS = {
+    "messages.parse": (_CLIENTS, lambda client: client.messages.parse(**_ASKED)),
+    "messages.stream": (_CLIENTS, lambda client: client.messages.stream(**_ASKED)),
+    "messages raw": (_CLIENTS, lambda client: client.messages.with_raw_response.create(**_ASKED)),
+    "completions.parse": (_OPENAI, lambda client: client.chat.completions.parse(model="opus", messages=SAID)),
+    "completions.stream": (_OPENAI, lambda client: client.chat.completions.stream(model="opus", messages=SAID)),
+    "responses.parse": (_OPENAI, lambda client: client.responses.parse(model="opus", input=SAID)),
+    "responses.stream": (_OPENAI, lambda client: client.responses.stream(model="opus", input=SAID)),
+}
+
+
+@pytest.mark.parametrize("method", _METHODS)
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+def test_every_method_of_the_client_recovers(method, asynchronous):
+    """Whichever way a request is made, it is the run that sends it again."""
+    bench = Bench()
+    clients, send = _METHODS[method]
+
+    async def converse(provider):
+        bare = clients[asynchronous](api_key="k", base_url=provider.url)
+        try:
+            with bench.layer.run() as run:
+                asked = send(messages_api.recovering(bare, run))
+                if not method.endswith("stream"):
+                    await asked if asynchronous else asked
+                elif asynchronous:
+                    async with asked:
+                        pass
+                else:
+                    with asked:
+                        pass
+        finally:
+            await bare.close() if asynchronous else bare.close()
+
+    with serving(["hello"]) as provider:
+        provider.outages = [Outage(529)]
+        asyncio.run(converse(provider))
+
+    assert ["opus", "opus"] == [request["model"] for request in provider.requests]
     assert 1 == len(bench.of(RetryScheduled))
 
 
