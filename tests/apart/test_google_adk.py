@@ -5,6 +5,7 @@ import pytest
 
 pytest.importorskip("google.adk", reason="ADK needs an environment of its own: make test-apart")
 
+from google.adk.tools import FunctionTool
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -15,7 +16,7 @@ from otel_toolerrors.integrations.google_adk import RecoveryPlugin
 from otel_toolerrors.testing import Bench, Script, steady
 from otel_toolerrors.vocabulary import FaultClassified
 from tests.integrations.conformance.adapter import adapters_of, play
-from tests.integrations.conformance.adapters.google_adk import Host
+from tests.integrations.conformance.adapters.google_adk import Host, approval
 from tests.integrations.conformance.scenarios import SCENARIOS
 from tests.integrations.test_examples import PRINTS
 from tests.integrations.wire import Ask
@@ -85,6 +86,25 @@ def test_no_run_is_left_behind():
     with pytest.raises(IndexError):
         asyncio.run(host.say())
     assert 0 == len(plugin._runs)
+
+
+def test_confirmed_call_is_made_by_adk():
+    """A known limit: after a confirmation ADK looks the tool up elsewhere, and an error comes out as without us."""
+    bench = Bench()
+
+    def search() -> str:
+        raise ConnectionResetError
+
+    confirmed = FunctionTool(search, require_confirmation=True)
+    host, _ = _host(bench, confirmed, [[Ask("a1", "search", {})], "done"])
+
+    async def converse():
+        await host.say()
+        await host.say(approval(host))
+
+    with pytest.raises(ConnectionResetError):
+        asyncio.run(converse())
+    assert [] == bench.events
 
 
 def test_span_of_adk_tells_what_happened():

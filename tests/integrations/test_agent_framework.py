@@ -4,11 +4,16 @@ import pytest
 
 pytest.importorskip("agent_framework", reason="tests the adapter for Microsoft's Agent Framework")
 
-from agent_framework import Agent, Content, MiddlewareFailure, UserInputRequiredException, tool
+pytest.importorskip("opentelemetry.sdk", reason="spans are kept in memory by the SDK")
+
+from agent_framework import Agent, Content, MiddlewareFailure, UserInputRequiredException, observability, tool
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from otel_toolerrors import Policy
 from otel_toolerrors.integrations.agent_framework import middleware
-from otel_toolerrors.testing import Bench, steady
+from otel_toolerrors.testing import Bench, Script, steady
 from otel_toolerrors.vocabulary import FaultClassified
 from tests.integrations.conformance.adapters.agent_framework import Scripted
 from tests.integrations.wire import Ask
@@ -92,3 +97,24 @@ def test_observe_mode_changes_nothing():
     assert "done" == reply.text
     assert 2 == len(client.offered)
     assert ["toolerrors.fault.classified"] == [event.NAME for event in bench.events]
+
+
+def test_framework_has_a_span_for_each_attempt(monkeypatch):
+    """With its instrumentation on, the framework's spans of the attempts lie below the call's."""
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    monkeypatch.setattr(observability, "get_tracer", lambda *_, **__: provider.get_tracer("agent_framework"))
+    monkeypatch.setattr(observability.OBSERVABILITY_SETTINGS, "enable_instrumentation", True)
+    bench = Bench(tracer_provider=provider)
+    bench.layer.tool(name="search", effects="read")(play := Script(ConnectionResetError(), "found it"))
+
+    def search() -> str:
+        return play()
+
+    _answering(bench, search, [[Ask("a1", "search", {})], "done"])
+
+    spans = [span for span in exporter.get_finished_spans() if span.name == "execute_tool search"]
+    ours = [span for span in spans if "toolerrors.outcome" in span.attributes]
+    assert ["recovered"] == [span.attributes["toolerrors.outcome"] for span in ours]
+    assert 2 == len([span for span in spans if span not in ours])

@@ -62,7 +62,7 @@ def _scripted(turns: Any) -> Any:
     return Scripted(model="scripted", turns=list(turns), offered=[])
 
 
-def _approval(host: Host) -> Any:
+def approval(host: Host) -> Any:
     """The user's yes to the question that ADK put instead of a result; None if it put none."""
     from google.genai import types
 
@@ -89,7 +89,7 @@ def _converse(stage: Stage) -> Seen:
     async def conversation() -> None:
         try:
             await host.say()
-            if (yes := _approval(host)) is not None:
+            if (yes := approval(host)) is not None:
                 await host.say(yes)
                 seen.continued = host.parts[-1].text == "done"
         except BaseException as error:  # noqa: BLE001 - an interruption is what is tested
