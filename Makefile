@@ -67,7 +67,7 @@ docs-reference: $(VENV)/.dev  ## Write the generated pages anew: vocabulary, pol
 	@$(BIN)/python -c 'import json; from otel_toolerrors import Envelope; print(json.dumps(Envelope.model_json_schema(), indent=2))' > docs/envelope.schema.json
 
 soak: $(VENV)/.dev  ## The tests that take many minutes: a hundred thousand hostile exceptions
-	@$(BIN)/pytest -m soak $(ARGS)
+	@$(BIN)/pytest -m soak --capture no $(ARGS)
 
 FUZZ_TARGETS := text pasted classify policy catalog rules careful ingest report analyse
 FUZZ_SECONDS ?= 60
@@ -82,7 +82,7 @@ bench: $(VENV)/.dev $(VENV)/.upkeep  ## Benchmarks: ratios against a named basel
 notebooks: $(VENV)/.dev  ## Run the notebooks
 	@$(BIN)/pytest --nbmake notebooks $(ARGS)
 
-mutation: $(VENV)/.upkeep  ## Mutation tests of the core (long)
+mutation: $(VENV)/.upkeep  ## Mutation tests of the engine (half an hour)
 	@$(BIN)/mutmut run $(ARGS)
 	@$(BIN)/mutmut results
 

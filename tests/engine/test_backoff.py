@@ -49,3 +49,10 @@ def test_decorrelated_follows_the_previous_wait(seed, attempts):
         delay = backoff(policy, attempt, random, previous)
         assert policy.base_delay <= delay <= min(policy.max_delay, ceiling)
         previous = delay
+
+
+def test_decorrelated_grows_from_the_wait_before():
+    """Over many draws the mean is the middle between the base and three times the wait before."""
+    random, policy = Random(1), RetryPolicy(jitter="decorrelated", base_delay=0.5, max_delay=100)
+    delays = [backoff(policy, 2, random, 10.0) for _ in range(4_000)]
+    assert (0.5 + 30) / 2 == pytest.approx(sum(delays) / len(delays), rel=0.03)

@@ -129,6 +129,40 @@ def test_late_result_cannot_move_a_newer_state():
     assert "half_open" == subject.breaker.state
 
 
+def test_a_result_from_long_ago_cannot_move_it_either():
+    """Not after two transitions, not after three: every state has a number of its own."""
+    subject = Subject(mode="consecutive", consecutive_failures=1, cooldown=10)
+    tickets = [subject.breaker.admit(0, subject.moves.append)]
+    subject.attempt(0, ok=False)
+    for now, ok in ((10, False), (20, False), (30, True)):
+        tickets.append(subject.breaker.admit(now, subject.moves.append))
+        subject.breaker.record(tickets[-1], ok=ok, seconds=0, now=now, report=subject.moves.append)
+    assert "closed" == subject.breaker.state
+    for ticket in tickets:
+        subject.breaker.record(ticket, ok=False, seconds=0, now=31, report=subject.moves.append)
+        assert "closed" == subject.breaker.state
+
+
+def test_a_row_begins_anew_with_every_state():
+    """What failed before a trip does not count towards the next one."""
+    subject = Subject(mode="consecutive", consecutive_failures=2, cooldown=10)
+    for now, ok in ((0, False), (0, False), (10, True), (11, False)):
+        subject.attempt(now, ok=ok)
+    assert "closed" == subject.breaker.state
+    subject.attempt(12, ok=False)
+    assert ("open", 2) == (subject.breaker.state, subject.moves[-1].failures)
+
+
+def test_a_slow_trip_tells_of_the_failures_in_the_window():
+    """Only a row is counted as a row."""
+    subject = Subject(
+        mode="consecutive", consecutive_failures=9, minimum_calls=4, slow_call=1.0, slow_call_rate=0.5, window=60
+    )
+    for ok, seconds in ((False, 0.0), (True, 2.0), (True, 0.0), (True, 2.0)):
+        subject.attempt(1, ok=ok, seconds=seconds)
+    assert ("slow_calls", 4) == (subject.moves[0].reason, subject.moves[0].calls)
+
+
 def test_shadow_counts_and_reports_but_never_rejects():
     """What it would have done is in the events."""
     subject = opened(control="shadow")

@@ -26,6 +26,15 @@ def test_success_clears_the_row_over_all_tools():
     assert "run_breaker" == run.failed("a", "x", FAULT)[1]
 
 
+def test_each_tool_has_a_row_of_its_own():
+    """Another tool's success ends no row but its own; the tool's own success does, whoever worked in between."""
+    run = RunState(RunPolicy(tool_failures=2, corrections_in_a_row=100))
+    run.failed("a", "x", FAULT)
+    run.succeeded("b")
+    run.succeeded("a")
+    assert (1, None) == run.failed("a", "x", FAULT)
+
+
 def test_the_first_reason_stays():
     """A run stops once; later stops change nothing and say so."""
     run = RunState(RunPolicy())

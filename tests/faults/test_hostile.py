@@ -1,13 +1,16 @@
 """Exceptions that fight back: whatever they do, the answer is a fault, soon."""
 
+import gc
 import time
 from unittest.mock import MagicMock
 
+import psutil
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import HealthCheck, given, seed, settings, strategies as st
 
 from otel_toolerrors.faults import Fault, classify, classify_result, is_control_flow
 
+PARTS = 20
 CATEGORIES = {
     "transient",
     "rate_limited",
@@ -180,11 +183,29 @@ def test_a_hostile_exception_gets_a_fault(error):
 
 
 @pytest.mark.soak
-@settings(max_examples=100_000)
-@given(hostile())
-def test_a_hundred_thousand_hostile_exceptions_get_faults(error):
-    """The same, for as long as it takes."""
-    check(error)
+def test_a_hundred_thousand_hostile_exceptions_get_faults():
+    """None crashes, none takes a second, and memory does not grow with their number."""
+    slowest = 0.0
+
+    def timed(error):
+        nonlocal slowest
+        before = time.process_time()
+        check(error)
+        slowest = max(slowest, time.process_time() - before)
+
+    resident = []
+    for part in range(PARTS):  # what hypothesis remembers of a part goes with it
+        run = settings(
+            max_examples=100_000 // PARTS, database=None, deadline=None, suppress_health_check=list(HealthCheck)
+        )(given(hostile())(timed))
+        seed(part)(run)()
+        gc.collect()
+        resident.append(psutil.Process().memory_info().rss / 2**20)
+        said = f"part {part + 1}/{PARTS}: {resident[-1]:.0f} MiB resident, slowest {slowest * 1e3:.1f} ms"
+        print(said, flush=True)  # noqa: T201 - it takes many minutes
+
+    assert slowest < 1
+    assert max(resident[PARTS // 2 :]) < 1.1 * max(resident[: PARTS // 2])
 
 
 @settings(max_examples=300)

@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from otel_toolerrors.policy import BreakerPolicy, BudgetPolicy, Policy, ServicePolicy
 from otel_toolerrors.testing import Bench, steady
 from otel_toolerrors.vocabulary import BreakerMoved, BreakerRejected, BudgetExhausted, RetryRefused, RetryScheduled
@@ -169,3 +171,19 @@ def test_pacing_that_does_not_fit_the_deadline_fails_now(call):
         assert 0 == call(run, "ask").attempts
 
     assert [] == bench.clock.slept
+
+
+def test_a_cancelled_probe_leaves_its_place_to_the_next(call):
+    """An interrupt says nothing about the service: the breaker stays half-open, and lets another probe pass."""
+    bench = Bench(steady(ROW_OF_TWO, max_attempts=1))
+    tool = bench.tool("search", http_error(503), http_error(503), KeyboardInterrupt(), "well", effects="read")
+    for _ in range(2):
+        with bench.layer.run() as run:
+            call(run, "search")
+    bench.clock.advance(30)
+    with bench.layer.run() as run, pytest.raises(KeyboardInterrupt):
+        call(run, "search")
+
+    with bench.layer.run() as run:
+        assert call(run, "search").ok
+    assert 4 == len(tool.calls)
