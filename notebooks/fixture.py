@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -30,9 +31,9 @@ IN_FORCE = Policy.model_validate(
 
 
 def load(path: str | None, *plants: str, **options: int) -> analysis.Traces:
-    """Open traces, or simulate a fleet with these planted causes."""
-    if path is not None:
-        return analysis.open(path)
+    """Open traces, those that ``TOOLERRORS_TRACES`` names if None, or simulate a fleet with these planted causes."""
+    if named := path or os.environ.get("TOOLERRORS_TRACES"):
+        return analysis.open(named)
     return simulated(*fleets(*(PLANTS[name] for name in plants), **options))
 
 
