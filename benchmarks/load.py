@@ -92,6 +92,8 @@ class Tally:
     attempts: int = 0
     overheads: list[float] = field(default_factory=list)
     seconds: float = 0.0
+    peak: float = 0.0
+    """Megabytes that the process had taken at its end."""
 
     def add(self, outcome: te.Outcome, overhead: float) -> None:
         """Count a call by the four-way outcome."""
@@ -318,6 +320,7 @@ def measure(kind: str, arguments: argparse.Namespace, traces: Path) -> tuple[Tal
             ours = load.in_threads(arguments.threads, arguments.seconds, lambda n: run.call("fetch", {"number": n}))
     assert telemetry.flush(timeout=120), "the telemetry has not been delivered"
     telemetry.shutdown(timeout=60)
+    ours.peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     good = balance(server.requests(), spans.ended, telemetry.dropped, hand, ours=ours, traces=traces)
     return hand, ours, good
 
@@ -366,12 +369,11 @@ def settled(traces: Path, expected: int) -> Iterator[analysis.Traces]:
 def show(kind: str, sink: str, hand: Tally, ours: Tally) -> None:
     """Print one line, and the outcomes."""
     rate, baseline = ours.calls / ours.seconds, hand.calls / hand.seconds
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
         f"{kind:8}{sink:11}{ours.calls:>9,} calls in {ours.seconds:.0f} s: {rate:,.0f}/s, by hand {baseline:,.0f}/s "
         f"({rate / baseline:.2f}); beside the tool and the waits p50 {ours.milliseconds(0.5):.2f} ms, "
         f"p99 {ours.milliseconds(0.99):.2f} ms, by hand {hand.milliseconds(0.5):.2f} and "
-        f"{hand.milliseconds(0.99):.2f} ms; peak {peak:,.0f} MB"
+        f"{hand.milliseconds(0.99):.2f} ms; peak {ours.peak:,.0f} MB"
     )
     print(json.dumps(dict(sorted(ours.outcomes.items()))))
 
