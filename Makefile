@@ -13,7 +13,7 @@ INCLUDE := $(subst $(space),$(comma),$(foreach room,$(CORE),otel_toolerrors/$(ro
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-apart test-real soak fuzz check lint format types imports coverage contracts api docs-reference bench notebooks mutation constraints clean
+.PHONY: help demo test test-apart test-real soak fuzz check lint format types imports coverage contracts api docs docs-reference bench notebooks mutation constraints clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -33,7 +33,7 @@ test-apart-%: $(VENV)/apart/%/.installed
 	@echo "==> $$(cat tests/apart/requirements/$*.txt)"
 	@$(VENV)/apart/$*/bin/python -m pytest tests/apart/test_$*.py $(ARGS)
 
-check: lint types imports coverage  ## Every gate: style, types, import contracts, API, tests, branch coverage
+check: lint types imports docs coverage  ## Every gate: style, types, import contracts, the site, tests, branch coverage
 	@echo "==> All gates passed"
 
 lint: $(VENV)/.dev  ## Format and lint rules
@@ -60,11 +60,15 @@ coverage: $(VENV)/.dev  ## All tests but the real ones, and at least 95 % of the
 api: $(VENV)/.dev  ## Write the snapshot of the public names anew
 	@PYTHONPATH=. $(BIN)/python tests/house/public_api.py
 
-docs-reference: $(VENV)/.dev  ## Write the generated pages anew: vocabulary, policy keys, envelope schema
+docs: $(VENV)/.docs  ## Build the pages as a site into build/site; a warning is an error
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet && echo "==> build/site/index.html"
+
+docs-reference: $(VENV)/.dev  ## Write the generated pages anew: vocabulary, policy keys, envelope schema, tutorial
 	@$(BIN)/python -m otel_toolerrors.vocabulary.reference > docs/telemetry.md
 	@$(BIN)/python -m otel_toolerrors.policy.reference > docs/policy.md
 	@$(BIN)/python -m otel_toolerrors.faults.reference > docs/classification.md
 	@$(BIN)/python -c 'import json; from otel_toolerrors import Envelope; print(json.dumps(Envelope.model_json_schema(), indent=2))' > docs/envelope.schema.json
+	@$(BIN)/python -m tests.docs.walk
 
 soak: $(VENV)/.dev  ## The tests that take many minutes: a hundred thousand hostile exceptions
 	@$(BIN)/pytest -m soak --capture no $(ARGS)
@@ -87,7 +91,7 @@ mutation: $(VENV)/.upkeep  ## Mutation tests of the engine (half an hour)
 	@$(BIN)/mutmut results
 
 constraints: $(VENV)/.upkeep  ## Resolve every version anew
-	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade --extra dev --extra upkeep \
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade --extra dev --extra docs --extra upkeep \
 	    --no-annotate --no-header pyproject.toml --output-file constraints.txt
 
 clean:  ## Remove what was installed, built or cached here
