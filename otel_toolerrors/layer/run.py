@@ -6,7 +6,6 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import count
 from random import Random
 from types import TracebackType
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from otel_toolerrors.engine import Decision, RunState, Stop, Surroundings, amake, make
 from otel_toolerrors.faults import is_control_flow, redact
 from otel_toolerrors.policy import Declaration
+from otel_toolerrors.policy.lazy import lazy
 from otel_toolerrors.surface import STOP_MESSAGES, Outcome, Surfacer, answered
 from otel_toolerrors.telemetry import RunTrace
 from otel_toolerrors.vocabulary import Arm, CallDenied, RunSpan, RunStopped, StopReason
@@ -243,12 +243,12 @@ class Run:
             self._offered_first = sorted(new.union(self._offered_first))
             self.layer.check_catalog(self._offered_first)
 
-    @cached_property
+    @lazy
     def _surfacer(self) -> Surfacer:
         policy, layer = self.policy.surface, self.layer
         return Surfacer(policy, layer.catalog, self.arm, self._state, self._offered, layer.count_tokens)
 
-    @cached_property
+    @lazy
     def refreshes(self) -> Refreshes:
         """The credentials that this run has refreshed."""
         return Refreshes(self.layer.credentials)

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from functools import cached_property
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from otel_toolerrors.vocabulary import Effects
+
+from .lazy import lazy
 
 Seconds = Annotated[float, Field(ge=0, le=604_800, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -27,7 +29,7 @@ BreakerControl = Literal["auto", "shadow", "disabled", "forced_open"]
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(lazy,))
 
     def overlaid(self, other: Self | None) -> Self:
         """Take from ``other`` what it sets, from here the rest."""
@@ -229,7 +231,13 @@ class Policy(_Section):
                 raise ValueError(msg)
         return self
 
-    @cached_property
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Copy, as pydantic does; the copy has a digest of its own."""
+        copied = super().model_copy(update=update, deep=deep)
+        copied.__dict__.pop("digest", None)
+        return copied
+
+    @lazy
     def digest(self) -> str:
         """16 hex digits that name this policy in traces; equal policies have equal digests."""
         canonical = json.dumps(_sorted(self.model_dump(mode="python")), separators=(",", ":"))

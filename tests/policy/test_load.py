@@ -76,3 +76,10 @@ def test_digest_names_the_content():
     assert Policy().digest == written.digest
     assert Policy().digest != parse_policy("[retry]\nmax_attempts = 4").digest
     assert 16 == len(Policy().digest)
+
+
+def test_a_changed_copy_has_a_digest_of_its_own():
+    """What is copied with a change is named anew, also when the original's digest had been read."""
+    policy = Policy()
+    assert policy.digest != policy.model_copy(update={"mode": "observe"}).digest
+    assert policy.digest == policy.model_copy().digest
