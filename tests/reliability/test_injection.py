@@ -79,7 +79,8 @@ def test_injected_text_cannot_pass_for_anything_but_an_error(kind):
 @pytest.fixture(scope="module")
 def hostile_traces(tmp_path_factory):
     """Traces of tools whose names, services and errors are written against whoever reads them."""
-    folder = tmp_path_factory.mktemp("hostile") / "traces"
+    place = tmp_path_factory.mktemp("hostile")
+    folder = place / "traces"
     with te.configure("hostile", traces_dir=folder, set_global=False, resource={"team": SQL[0]}) as telemetry:
         layer = te.RecoveryLayer(tracer_provider=telemetry.tracer_provider, sleep=lambda _seconds: None)
         for text in SQL + MARKUP + TERMINAL:
@@ -93,7 +94,8 @@ def hostile_traces(tmp_path_factory):
                 with layer.run(agent=text, source=text, conversation=text) as run:
                     for _ in range(2):
                         run.call(text, {}, call_id=text)
-    return folder
+    analysis.open(folder, database=place / "hostile.duckdb").close()
+    return place / "hostile.duckdb"
 
 
 def test_no_query_is_made_of_what_traces_say(hostile_traces):
@@ -120,14 +122,20 @@ def test_an_export_stays_in_its_folder(hostile_traces, tmp_path):
 def test_nothing_on_the_page_acts(hostile_traces):
     """The report holds no element, handler or address that a trace brought."""
     with analysis.open(hostile_traces) as traces:
-        html = report(traces, tuned=traces.tune(), trace_url=JAEGER)
+        html = report(traces, trace_url=JAEGER)
     assert [] == Page(html).active
     assert "&lt;script&gt;" in html
 
 
-@pytest.mark.parametrize("coloured", ["", "1"])
 @pytest.mark.parametrize(
-    "arguments", [["analyze"], ["show"], ["show", "--format", "json"], ["analyze", "--format", "json"]]
+    ("arguments", "coloured"),
+    [
+        (["analyze"], "1"),
+        (["show"], ""),
+        (["show"], "1"),
+        (["show", "--format", "json"], ""),
+        (["analyze", "--format", "json"], ""),
+    ],
 )
 def test_nothing_acts_on_the_terminal(hostile_traces, capsys, monkeypatch, arguments, coloured):
     """What the command prints moves no cursor and sets no title, on a pipe or on a terminal with colours."""
