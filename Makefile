@@ -18,7 +18,7 @@ INCLUDE := $(subst $(space),$(comma),$(foreach room,$(CORE),otel_toolerrors/$(ro
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: $(VENV)/.demo  ## Decide, record, analyse and re-tune, on loopback, in under a minute (ARGS="--seed 7")
+demo: $(VENV)/.demo  ## Decide, record, analyse and re-tune, on loopback, in about a minute (ARGS="--seed 7")
 	@$(BIN)/toolerrors demo $(ARGS)
 
 test: $(VENV)/.dev  ## The everyday tests (ARGS="-k breaker", HYPOTHESIS_PROFILE=thorough)
