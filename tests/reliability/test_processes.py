@@ -89,6 +89,7 @@ def test_forks_while_threads_call_do_not_lock_the_child(tmp_path):
         import faulthandler
         te.configure("forked", traces_dir="traces")
         layer = make()
+        work(layer, 5)  # a fork while another thread first imports a module would hang on Python's own lock
         stop = threading.Event()
         def hammer():
             while not stop.is_set(): work(layer, 20)
