@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.fleet import Fleet, fleets
 from benchmarks.plants import PLANTS, UNAVAILABLE, Trouble
-from otel_toolerrors.policy import Policy
+from otel_toolerrors.policy import Policy, load_policy
 
 alt.renderers.enable("png", scale_factor=2)
 pd.set_option("display.max_colwidth", None)
@@ -42,6 +42,13 @@ def with_outages(path: str | None, policy: Policy = IN_FORCE, seed: int = 3) -> 
     if path is not None:
         return analysis.open(path)
     return simulated(Fleet(runs=300, seed=seed, every=5.0, policy=policy, ordinary=(OUTAGES,)))
+
+
+def in_force(path: str | None, policy: str | None) -> Policy:
+    """The policy under which the traces were recorded: of yours, the file's or the default one."""
+    if path is None:
+        return IN_FORCE
+    return Policy() if policy is None else load_policy(policy)
 
 
 def simulated(*made: Fleet) -> analysis.Traces:
