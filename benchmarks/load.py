@@ -380,6 +380,7 @@ def show(kind: str, sink: str, hand: Tally, ours: Tally) -> None:
 
 def through_collector(arguments: argparse.Namespace, kind: str, folder: Path) -> bool:
     """Start a collector, and load through it."""
+    sys.path.insert(0, str(ROOT))
     from tests.real.parts import Collector  # noqa: PLC0415 - needs the binary, and only this does
 
     collector = Collector(folder)
