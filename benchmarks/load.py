@@ -92,6 +92,8 @@ class Tally:
     attempts: int = 0
     overheads: list[float] = field(default_factory=list)
     seconds: float = 0.0
+    cpu: float = 0.0
+    """Seconds of CPU that the process took, threads that write telemetry included."""
     peak: float = 0.0
     """Megabytes that the process had taken at its end."""
 
@@ -226,9 +228,9 @@ class Load:
                 outcome = await call(next(self._numbers))
                 tally.add(outcome, time.perf_counter() - began - spent[0])
 
-        began = time.monotonic()
+        began, cpu = time.monotonic(), time.process_time()
         await asyncio.gather(*(asyncio.create_task(lane()) for _ in range(calls)))
-        tally.seconds = time.monotonic() - began
+        tally.seconds, tally.cpu = time.monotonic() - began, time.process_time() - cpu
         return tally
 
     def in_threads(self, threads: int, seconds: float, call: Callable[[int], te.Outcome]) -> Tally:
@@ -244,11 +246,11 @@ class Load:
                 with lock:
                     tally.add(outcome, overhead)
 
-        began = time.monotonic()
+        began, cpu = time.monotonic(), time.process_time()
         with ThreadPoolExecutor(threads) as pool:
             for done in [pool.submit(work) for _ in range(threads)]:
                 done.result()
-        tally.seconds = time.monotonic() - began
+        tally.seconds, tally.cpu = time.monotonic() - began, time.process_time() - cpu
         return tally
 
     async def by_hand(self, number: int) -> te.Outcome:
@@ -371,7 +373,8 @@ def show(kind: str, sink: str, hand: Tally, ours: Tally) -> None:
     rate, baseline = ours.calls / ours.seconds, hand.calls / hand.seconds
     print(
         f"{kind:8}{sink:11}{ours.calls:>9,} calls in {ours.seconds:.0f} s: {rate:,.0f}/s, by hand {baseline:,.0f}/s "
-        f"({rate / baseline:.2f}); beside the tool and the waits p50 {ours.milliseconds(0.5):.2f} ms, "
+        f"({rate / baseline:.2f}); CPU {ours.cpu / ours.calls * 1e3:.2f} ms a call, by hand "
+        f"{hand.cpu / hand.calls * 1e3:.2f} ms; beside the tool and the waits p50 {ours.milliseconds(0.5):.2f} ms, "
         f"p99 {ours.milliseconds(0.99):.2f} ms, by hand {hand.milliseconds(0.5):.2f} and "
         f"{hand.milliseconds(0.99):.2f} ms; peak {ours.peak:,.0f} MB"
     )
