@@ -19,8 +19,8 @@ RUNS = 10
 PAUSE = "0.5"
 A_CALL = 1.0
 """Seconds that no call may reach. The slowest takes a few hundredths; a call that waits for an export, ten."""
-AN_EXIT = 30.0
-"""Seconds that the end of the process may take: the SDK's exporters try for ten each, then give up."""
+AN_EXIT = 15.0
+"""Seconds that the end of the process may take: five, and what it takes to count the loss, on a busy machine."""
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def _runs_in(collector: Collector) -> set[str]:
     if not any(collector.traces.glob("*.jsonl")):
         return set()
     with analysis.open(collector.traces) as traces:
-        return {run for (run,) in traces.sql("select span_id from runs").fetchall()}
+        return {run for (run,) in traces.sql("select span_id from runs where span_id is not null").fetchall()}
 
 
 def test_the_collector_stalls(
