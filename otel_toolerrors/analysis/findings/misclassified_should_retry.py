@@ -90,11 +90,12 @@ def look(traces: Traces, options: Options) -> Iterator[Tested]:
             Finding(
                 kind="misclassified_should_retry",
                 severity="high" if share.low >= 2 * WORTH else "medium",
-                title=f"{group.tool}: {group.code} was called {group.category}, but passes by itself",
+                title=f"{group.tool}: {group.code} is not retried, but passes by itself",
                 explanation=(
-                    f"{group.repeats} calls that failed with it were made again with the same arguments within "
-                    f"{options.soon:.0f} s, and nothing in between could have changed state: {group.healed} then "
-                    f"worked, {share}. The layer could have retried, and the model need not have seen the error."
+                    f"{group.repeats} calls that failed with it (called {group.category}) were made again with the "
+                    f"same arguments within {options.soon:.0f} s, and nothing in between could have changed state: "
+                    f"{group.healed} then worked, {share}. The layer could have retried, and the model need not have "
+                    f"seen the error."
                 ),
                 tool=group.tool,
                 service=group.service,
