@@ -171,7 +171,7 @@ def _point_on(screen: Screen, keep: Path, example: str, seconds: float) -> None:
     ]
     screen.table(["what", "where"], rows)
     screen.say("The same traces in Jaeger:")
-    screen.say("  docker run --rm -d -p 16686:16686 -p 4318:4318 jaegertracing/jaeger")
+    screen.say("  docker run --rm -d -p 127.0.0.1:16686:16686 -p 127.0.0.1:4318:4318 jaegertracing/jaeger")
     screen.say(f'  for file in {keep / "before"}/*.jsonl; do while IFS= read -r line; do printf %s "$line" |')
     screen.say(
         "    curl -sS -o /dev/null -H 'Content-Type: application/json' --data-binary @- localhost:4318/v1/traces;"
