@@ -76,7 +76,7 @@ soak: $(VENV)/.dev  ## The tests that take many minutes: a hundred thousand host
 FUZZ_TARGETS := text pasted classify policy catalog rules careful ingest report analyse
 FUZZ_SECONDS ?= 60
 
-fuzz: $(VENV)/.upkeep  ## Fuzz every reader of foreign input with atheris (FUZZ_SECONDS=60 for each)
+fuzz: $(VENV)/.dev $(VENV)/.upkeep  ## Fuzz every reader of foreign input with atheris (FUZZ_SECONDS=60 for each)
 	@for target in $(FUZZ_TARGETS); do echo "==> $$target"; \
 	    $(BIN)/python -m tests.fuzz.run $$target --seconds $(FUZZ_SECONDS) || exit 1; done
 

@@ -195,7 +195,8 @@ def _analyse(folder, database, outlets):
         ours, theirs = traces.sql(
             "SELECT min(trace_id) FROM calls GROUP BY instrumentation ORDER BY instrumentation DESC"
         ).fetchall()
-    for arguments in (["analyze"], ["analyze", "--format", "json"]):
+    everything = len(outlets.samples) == len(SAMPLES)
+    for arguments in (["analyze"], *([["analyze", "--format", "json"]] if everything else [])):
         outlets.say("command", _printed([*arguments, str(database)]))
     for (trace_id,) in (ours, theirs):
         outlets.say(
