@@ -80,7 +80,9 @@ def read_files(
             if is_address(path):
                 done = ingest_parquet(connection, str(path), folder)
             else:
-                done = ingest(connection, files, folder, batch_bytes=_batch_bytes(connection), progress=progress)
+                lean = database is not None and limits.memory is None
+                batch = _batch_bytes(connection)
+                done = ingest(connection, files, folder, batch_bytes=batch, lean=lean, progress=progress)
         create_views(connection)
     except BaseException:
         connection.close()

@@ -107,7 +107,7 @@ class Run:
             TypeError: The tool is async; use `acall`.
         """
         if self.observes and (function is not None or tool in self.layer.tools):
-            return self._observe(tool, arguments or {}, function, call_id)
+            return self._observe(tool, arguments or {}, function, call_id, key)
         calling = self._begin(tool, arguments or {}, function, declared, in_band, call_id=call_id, key=key)
         if calling.own is not None and calling.own.is_async:
             calling.abandon()
@@ -132,7 +132,7 @@ class Run:
     ) -> Outcome:
         """Do what `call` does in the current task. A sync tool runs in a thread, so that the loop stays free."""
         if self.observes and (function is not None or tool in self.layer.tools):
-            return await self._aobserve(tool, arguments or {}, function, call_id)
+            return await self._aobserve(tool, arguments or {}, function, call_id, key)
         calling = self._begin(tool, arguments or {}, function, declared, in_band, call_id=call_id, key=key)
         hands = self.layer.hands
         with calling:
@@ -143,10 +143,15 @@ class Run:
             return self._answer(calling, decision)
 
     def _observe(
-        self, name: str, arguments: Mapping[str, Any], function: Callable[..., Any] | None, call_id: str | None
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        function: Callable[..., Any] | None,
+        call_id: str | None,
+        key: str | None,
     ) -> Outcome:
         called = function or self.layer.tools[name].function
-        watched = self.watch(name, arguments, call_id=call_id)
+        watched = self.watch(name, arguments, call_id=call_id, key=key)
         try:
             with watched:
                 value = watched.returned(called(**arguments))
@@ -157,10 +162,15 @@ class Run:
         return watched.outcome(value)
 
     async def _aobserve(
-        self, name: str, arguments: Mapping[str, Any], function: Callable[..., Any] | None, call_id: str | None
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        function: Callable[..., Any] | None,
+        call_id: str | None,
+        key: str | None,
     ) -> Outcome:
         called = function or self.layer.tools[name].function
-        watched = self.watch(name, arguments, call_id=call_id)
+        watched = self.watch(name, arguments, call_id=call_id, key=key)
         try:
             with watched:
                 answer = called(**arguments)
@@ -179,13 +189,17 @@ class Run:
         tasks = [self.acall(tool, arguments, call_id=call_id) for tool, arguments, call_id in calls]
         return list(await asyncio.gather(*tasks))
 
-    def watch(self, tool: str, arguments: Mapping[str, Any] | None = None, *, call_id: str | None = None) -> Watched:
+    def watch(
+        self, tool: str, arguments: Mapping[str, Any] | None = None, *, call_id: str | None = None,
+        key: str | None = None,
+    ) -> Watched:  # fmt: skip
         """Observe a call that somebody else makes: record what fails, change nothing.
 
-        ``with run.watch("search") as seen: value = seen.returned(search())``
+        ``with run.watch("search") as seen: value = seen.returned(search())``. ``key`` is the idempotency key that it
+        is made with, if it is.
         """
         own, index = self.layer.tools.get(tool), next(self._indices)
-        return Watched(self, own, tool, arguments or {}, call_id=call_id, index=index)
+        return Watched(self, own, tool, arguments or {}, call_id=call_id, key=key, index=index)
 
     def answers(self, call_ids: Sequence[str]) -> list[Outcome]:
         """Give an outcome for every call of a turn, also for those that were cancelled or never begun.

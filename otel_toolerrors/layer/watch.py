@@ -28,11 +28,12 @@ class Watched:
     """One observed call, as a context manager around it. It lets every exception pass, and raises none of its own."""
 
     def __init__(
-        self, run: Run, tool: Tool | None, name: str, arguments: Mapping[str, Any], *, call_id: str | None, index: int
-    ) -> None:
+        self, run: Run, tool: Tool | None, name: str, arguments: Mapping[str, Any], *, call_id: str | None,
+        key: str | None, index: int,
+    ) -> None:  # fmt: skip
         known = tool or Tool(name=name, function=_elsewhere, declared=Declaration())
         self._rules = run.layer.fault_rules
-        self._calling = Calling(run, known, name, arguments, call_id=call_id, key=None, index=index)
+        self._calling = Calling(run, known, name, arguments, call_id=call_id, key=key, index=index)
         self._reported: Fault | None = None
 
     def returned(self, value: T) -> T:

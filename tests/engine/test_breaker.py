@@ -55,7 +55,7 @@ def test_rate_needs_its_share():
     subject.attempt(10, ok=False)
     subject.attempt(10, ok=False)
     assert "open" == subject.breaker.state
-    assert ("failure_rate", 12) == (subject.moves[0].reason, subject.moves[0].calls)
+    assert ("failure_rate", 12, 6) == tuple(getattr(subject.moves[0], name) for name in ("reason", "calls", "failures"))
 
 
 def test_old_failures_leave_the_window():
@@ -153,8 +153,16 @@ def test_a_row_begins_anew_with_every_state():
     assert ("open", 2) == (subject.breaker.state, subject.moves[-1].failures)
 
 
-def test_a_slow_trip_tells_of_the_failures_in_the_window():
-    """Only a row is counted as a row."""
+def test_slow_calls_need_their_share():
+    """Two slow ones among ten are less than half."""
+    subject = Subject(failure_rate=1.0, minimum_calls=4, slow_call=1.0, slow_call_rate=0.5, window=60)
+    for number in range(10):
+        subject.attempt(1, ok=True, seconds=2.0 * (number >= 8))
+    assert "closed" == subject.breaker.state
+
+
+def test_slow_calls_open_in_either_mode():
+    """A row of failures is not all that tells of a sick service."""
     subject = Subject(
         mode="consecutive", consecutive_failures=9, minimum_calls=4, slow_call=1.0, slow_call_rate=0.5, window=60
     )

@@ -318,3 +318,17 @@ def test_fallbacks_may_be_declared_with_their_arguments(call):
     with bench.layer.run() as run:
         call(run, "a", {"q": "x"})
     assert [{"query": "x"}] == other.calls
+
+
+@pytest.mark.parametrize(
+    ("effects", "key", "max_attempts", "would"),
+    [("write", None, 3, "stop"), ("write", "k1", 3, "retry"), ("read", None, 2, "retry"), ("read", None, 1, "stop")],
+)
+def test_foresight_knows_the_key_and_the_attempts_that_are_left(call, effects, key, max_attempts, would):
+    """What an observing layer says it would have done is what it would have done."""
+    policy = steady(max_attempts=max_attempts).model_copy(update={"mode": "observe"})
+    bench = Bench(policy)
+    bench.tool("send", TimeoutError("timed out"), effects=effects)
+    with bench.layer.run() as run:
+        call(run, "send", key=key)
+    assert [would] == [event.would for event in bench.of(FaultClassified)]

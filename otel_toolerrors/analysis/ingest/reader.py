@@ -44,6 +44,7 @@ def ingest(
     folder: Path,
     *,
     batch_bytes: int,
+    lean: bool = False,
     progress: Progress | None = None,
 ) -> Ingested:
     """Read ``files`` into the tables of ``connection``, a batch and a transaction at a time.
@@ -53,12 +54,13 @@ def ingest(
         files: trace files, in the order in which to read them.
         folder: for temporary files; the caller removes it.
         batch_bytes: how much (decompressed) input one transaction takes.
+        lean: give memory back after each batch; only for a database in a file, and without a limit of the user's.
         progress: told how far it is, after each file.
 
     Raises:
         TraceSourceError: a file may not be read.
     """
-    return _Reading(connection, folder, batch_bytes).run(list(files), progress)
+    return _Reading(connection, folder, batch_bytes, lean=lean).run(list(files), progress)
 
 
 def ingest_parquet(connection: duckdb.DuckDBPyConnection, address: str, folder: Path) -> Ingested:
@@ -82,7 +84,8 @@ def ingest_parquet(connection: duckdb.DuckDBPyConnection, address: str, folder: 
 
 
 class _Reading:
-    def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path, batch_bytes: int) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path, batch_bytes: int, *, lean: bool) -> None:
+        self._lean = lean
         self._store = Store(connection, folder)
         self._folder = folder
         self._batch_bytes = batch_bytes
@@ -123,6 +126,8 @@ class _Reading:
         if not self._batch:
             return
         counts = self._store.commit(self._batch)
+        if self._lean:
+            self._store.let_go()
         self._done.spans += counts.spans
         self._done.duplicates += counts.duplicates
         self._done.quarantined += counts.quarantined

@@ -60,7 +60,7 @@ class Staging:
         With ``check_events`` the nested events are tried as well: it costs, and is needed once one was refused.
         """
         self._check_events = check_events
-        self._connection.execute("TRUNCATE batch; TRUNCATE loose_events")
+        self.empty()
         rejected: list[Rejected] = []
         lines = [chunk for chunk in chunks if chunk.framing not in {Framing.DOCUMENT, Framing.PARQUET}]
         if not self._try([chunk.file for chunk in lines if chunk.file]):
@@ -145,9 +145,13 @@ class Staging:
         cleaned.unlink()
         return rejected
 
+    def empty(self) -> None:
+        """Forget what the tables hold."""
+        self._connection.execute("TRUNCATE batch; TRUNCATE loose_events")
+
     def read_parquet(self, file: str) -> None:
         """Fill the tables anew from a Parquet file of ours, wherever DuckDB finds it."""
-        self._connection.execute("TRUNCATE batch; TRUNCATE loose_events")
+        self.empty()
         self._insert_parquet(file)
 
     def _insert_parquet(self, file: str | Path) -> None:

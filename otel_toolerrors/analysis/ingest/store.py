@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
@@ -14,6 +15,9 @@ from . import otlp
 from .chunks import Chunk, Rejected
 from .ledger import Ledger, mark
 from .staging import REFUSED, Staging, transaction
+
+_LITTLE = "200MB"
+"""What may stay in memory between two batches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,13 @@ class Store:
             return self._commit(chunks, self._staging.read(chunks, check_events=False))
         except REFUSED:  # by an event, which is only looked into when it is stored
             return self._commit(chunks, self._staging.read(chunks, check_events=True))
+
+    def let_go(self) -> None:
+        """Give back the memory of a stored batch: DuckDB keeps the blocks that it wrote as long as there is any."""
+        self._staging.empty()
+        with suppress(duckdb.OutOfMemoryException):  # some of it is in use; what is not goes
+            self._connection.execute(f"SET memory_limit = '{_LITTLE}'")
+        self._connection.execute("RESET memory_limit")
 
     def commit_parquet(self, file: str) -> Counts:
         """Store what is new in a Parquet file of ours that is elsewhere. It is read again the next time."""

@@ -134,3 +134,12 @@ def test_parquet_goes_out_and_comes_back(tmp_path, open_traces):
     assert 2 == after.ingested.spans
     with pytest.raises(TraceSourceError, match="Name a new folder"):
         before.export(tmp_path / "out")
+
+
+@pytest.mark.parametrize(("limit", "after"), [(None, None), ("1GB", "953.6 MiB")])
+def test_reading_leaves_the_limit_as_it_was(limit, after, tmp_path):
+    """Memory is given back between batches by a limit of its own, which the queries that follow do not feel."""
+    (tmp_path / "traces.jsonl").write_bytes(lines(3))
+    usual = duckdb.connect().execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
+    with analysis.open(tmp_path / "traces.jsonl", database=tmp_path / "kept.duckdb", memory_limit=limit) as traces:
+        assert [(after or usual,)] == traces.sql("SELECT current_setting('memory_limit') AS it").fetchall()
