@@ -1,0 +1,163 @@
+"""What is decided about each failed attempt, told field by field."""
+
+from dataclasses import replace
+
+import pytest
+
+from otel_toolerrors.engine import Stop
+from otel_toolerrors.faults import classify
+from otel_toolerrors.policy import BudgetPolicy, Policy
+from otel_toolerrors.testing import steady
+from otel_toolerrors.vocabulary import BudgetExhausted, FaultClassified, RetryRefused, RetryScheduled
+from tests.layer.errors import http_error
+
+from .setting import DRIVERS, Setting
+
+BUSY = http_error(429, {"retry-after": "7"})
+
+
+@pytest.mark.parametrize("drive", DRIVERS)
+def test_a_classification_carries_the_whole_fault(drive):
+    """The event says all that the classifier said."""
+    setting = Setting(BUSY, "well")
+    fault = setting.call(drive).fault
+    assert [
+        FaultClassified(
+            tool="search", attempt=1, category=fault.category, code=fault.code, passing=fault.passing,
+            retryable=fault.retryable, side_effects=fault.side_effects, fingerprint=fault.fingerprint,
+            message=fault.message, exception_type=fault.exception_type, http_status=429, retry_after=7.0,
+            signal=fault.signal, strength=fault.strength, dissent=fault.dissent, would=None,
+        )
+    ] == setting.of(FaultClassified)  # fmt: skip
+    assert ("rate_limited", "http.429", "httpx.HTTPStatusError") == (fault.category, fault.code, fault.exception_type)
+
+
+@pytest.mark.parametrize("drive", DRIVERS)
+@pytest.mark.parametrize(
+    ("error", "retry", "basis", "delay"),
+    [
+        (TimeoutError("slow"), {}, "backoff", 0.5),
+        (BUSY, {}, "retry_after", 7.0),
+        (TimeoutError("slow"), {"persistent": True, "heartbeat": 30}, "persistent", 0.5),
+    ],
+)
+def test_a_retry_says_when_and_why_then(drive, error, retry, basis, delay):
+    """How long the wait is, and what it goes by."""
+    setting = Setting(error, "well", policy=steady(**retry))
+    fault = setting.call(drive).fault
+    assert [
+        RetryScheduled(
+            tool="search", attempt=1, delay=delay, basis=basis, code=fault.code, fingerprint=fault.fingerprint
+        )
+    ] == setting.of(RetryScheduled)
+    assert delay == setting.witness.now
+
+
+@pytest.mark.parametrize("drive", DRIVERS)
+@pytest.mark.parametrize(
+    ("error", "retry", "reason", "delay"),
+    [
+        (TimeoutError("slow"), {"max_attempts": 1}, "attempts", None),
+        (ValueError("bad"), {}, "not_retryable", None),
+        (http_error(429, {"retry-after": "500"}), {"total_timeout": 60}, "deadline", 500.0),
+    ],
+)
+def test_a_refusal_says_why_and_how_long_it_would_have_been(drive, error, retry, reason, delay):
+    """The wait is told only where it is the reason."""
+    setting = Setting(error, policy=steady(**retry))
+    decision = setting.call(drive)
+    assert reason == decision.refusal
+    assert [
+        RetryRefused(
+            tool="search", attempt=1, reason=reason, code=decision.fault.code, delay=delay,
+            fingerprint=decision.fault.fingerprint,
+        )
+    ] == setting.of(RetryRefused)  # fmt: skip
+
+
+@pytest.mark.parametrize("drive", DRIVERS)
+@pytest.mark.parametrize(
+    ("error", "cost"),
+    [(TimeoutError("slow"), "transient_cost"), (http_error(429, {"retry-after": "1"}), "throttle_cost")],
+)
+def test_an_empty_budget_says_whose_it_is_and_what_is_left(drive, error, cost):
+    """What a throttle costs is not what a failure costs."""
+    budget = BudgetPolicy(capacity=12, floor=0)
+    setting = Setting(error, error, policy=steady(Policy(budget=budget)), service="api")
+    while setting.around.services.get("api").budget.tokens >= getattr(budget, cost):
+        setting.around.services.get("api").budget.take(throttled=cost == "throttle_cost")
+    left = setting.around.services.get("api").budget.tokens
+    assert "budget" == setting.call(drive).refusal
+    assert [BudgetExhausted(tool="search", service="api", tokens=left)] == setting.of(BudgetExhausted)
+    assert ["budget"] == [event.reason for event in setting.of(RetryRefused)]
+
+
+@pytest.mark.parametrize("drive", DRIVERS)
+def test_decorrelated_waits_follow_one_another(drive):
+    """The second wait is drawn from what the first one was."""
+    drawn = []
+
+    class Highest:
+        def uniform(self, low, high):
+            drawn.append((low, high))
+            return high
+
+    setting = Setting(*[TimeoutError("slow")] * 3, "well", policy=steady(max_attempts=4, jitter="decorrelated"))
+    setting.around = replace(setting.around, random=Highest())
+    assert setting.call(drive).kind == "ok"
+    assert [(0.5, 1.5), (0.5, 4.5), (0.5, 13.5)] == drawn
+
+
+# Pacing: somebody else was told to wait.
+
+
+def paced(seconds, **more):
+    """A setting whose service has asked callers to wait, as of now."""
+    setting = Setting("well", policy=steady(total_timeout=60), service="api", **more)
+    setting.around.services.get("api").pacer.limited(0.0, seconds)
+    return setting
+
+
+@pytest.mark.parametrize("drive", DRIVERS)
+def test_a_paced_call_waits_and_says_so(drive):
+    """No attempt has been made yet, and the wait is the service's and its spread."""
+    setting = paced(10.0)
+    assert ("ok", 1) == ((decision := setting.call(drive)).kind, decision.attempts)
+    [waited] = setting.of(RetryScheduled)
+    assert ("search", 0, "pacing", "rate_limit.paced") == (waited.tool, waited.attempt, waited.basis, waited.code)
+    assert waited.delay == setting.witness.now
+    assert 10.0 <= waited.delay <= 11.0
+
+
+@pytest.mark.parametrize("drive", DRIVERS)
+@pytest.mark.parametrize(
+    ("seconds", "source", "reason"), [(100.0, "main_agent", "deadline"), (10.0, "background", "source")]
+)
+def test_a_call_that_may_not_wait_so_long_fails_now(drive, seconds, source, reason):
+    """Beyond its deadline, or where nobody waits for it, it is not made at all; its fault says how long."""
+    setting = paced(seconds, source=source)
+    decision = setting.call(drive)
+    [refused] = setting.of(RetryRefused)
+    assert (0, reason, reason) == (decision.attempts, decision.refusal, refused.reason)
+    assert seconds <= refused.delay == decision.fault.retry_after <= 1.1 * seconds
+
+
+@pytest.mark.parametrize("drive", DRIVERS)
+def test_a_run_that_stops_meanwhile_makes_no_attempt(drive):
+    """Whoever waited gives up, and says that the run was the reason."""
+    setting = paced(10.0)
+    sleep = setting.witness.sleep
+
+    def stop(seconds):
+        sleep(seconds)
+        setting.run.stop(Stop("aborted", ""))
+
+    setting.witness.sleep = stop
+    decision = setting.call(drive)
+    assert (0, "run") == (decision.attempts, decision.refusal)
+    assert [("run", "rate_limit.paced", None)] == [(e.reason, e.code, e.delay) for e in setting.of(RetryRefused)]
+
+
+def test_a_fault_says_when_its_service_may_be_asked_again():
+    """The classifier read the wait from the response."""
+    assert 7.0 == classify(BUSY).retry_after
