@@ -6,7 +6,7 @@ import pytest
 
 from otel_toolerrors.engine import Stop
 from otel_toolerrors.faults import classify
-from otel_toolerrors.policy import BudgetPolicy, Policy
+from otel_toolerrors.policy import BreakerPolicy, BudgetPolicy, Policy
 from otel_toolerrors.testing import steady
 from otel_toolerrors.vocabulary import BudgetExhausted, FaultClassified, RetryRefused, RetryScheduled
 from tests.layer.errors import http_error
@@ -106,6 +106,40 @@ def test_decorrelated_waits_follow_one_another(drive):
     setting.around = replace(setting.around, random=Highest())
     assert setting.call(drive).kind == "ok"
     assert [(0.5, 1.5), (0.5, 4.5), (0.5, 13.5)] == drawn
+
+
+@pytest.mark.parametrize("drive", DRIVERS)
+def test_a_call_that_its_breaker_rejects_says_so(drive):
+    """No attempt was made, and the breaker is the reason that none followed."""
+    setting = Setting("well", policy=steady(Policy(breaker=BreakerPolicy(control="forced_open"))))
+    decision = setting.call(drive)
+    assert ("stopped", 0, "breaker", "breaker.open") == (
+        decision.kind, decision.attempts, decision.refusal, decision.fault.code
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("drive", DRIVERS)
+def test_a_run_that_stops_during_the_wait_is_the_reason(drive):
+    """The attempt that was planned is not made."""
+    setting = Setting(TimeoutError("slow"), "well")
+    setting.witness.sleep = lambda _seconds: setting.run.stop(Stop("aborted", ""))
+    decision = setting.call(drive)
+    assert (1, "run") == (decision.attempts, decision.refusal)
+    assert [("run", 1, "timeout")] == [(e.reason, e.attempt, e.code) for e in setting.of(RetryRefused)]
+
+
+@pytest.mark.parametrize("drive", DRIVERS)
+def test_what_must_not_be_made_says_why(drive):
+    """A run that has stopped, and a tool that it has given up."""
+    setting = Setting("well")
+    setting.run.degrade("search")
+    given_up = setting.call(drive)
+    assert ("degraded", "tool.degraded", "given up for this run") == (
+        given_up.kind, given_up.fault.code, given_up.fault.message
+    )  # fmt: skip
+    setting.run.stop(Stop("aborted", ""))
+    after = setting.call(drive)
+    assert ("cancelled", "aborted", 0) == (after.kind, after.stop, after.attempts)
 
 
 # Pacing: somebody else was told to wait.

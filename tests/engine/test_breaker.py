@@ -153,6 +153,33 @@ def test_a_row_begins_anew_with_every_state():
     assert ("open", 2) == (subject.breaker.state, subject.moves[-1].failures)
 
 
+@pytest.mark.parametrize("control", ["disabled", "forced_open"])
+def test_a_breaker_that_is_switched_counts_nothing(control):
+    """What began before the switch and fails after it opens nothing when it is switched back."""
+    subject = Subject(mode="consecutive", consecutive_failures=1, cooldown=10)
+    ticket = subject.breaker.admit(0, subject.moves.append)
+    subject.breaker.adopt(BreakerPolicy(control=control))
+    subject.breaker.record(ticket, ok=False, seconds=0, now=1, report=subject.moves.append)
+    subject.breaker.adopt(subject.policy)
+    assert ("closed", []) == (subject.breaker.state, subject.moves)
+
+
+def test_a_disabled_breaker_lets_everything_pass_also_when_it_had_opened():
+    """Switched off is switched off."""
+    subject = opened()
+    subject.breaker.adopt(BreakerPolicy(control="disabled"))
+    assert not isinstance(subject.breaker.admit(1, subject.moves.append), Rejection)
+
+
+def test_a_good_probe_says_why_it_closed():
+    """The move back is told as well."""
+    subject = opened()
+    subject.attempt(10, ok=True)
+    assert [("half_open", "cooldown_over"), ("closed", "probe_succeeded")] == [
+        (move.to_state, move.reason) for move in subject.moves[1:]
+    ]
+
+
 def test_slow_calls_need_their_share():
     """Two slow ones among ten are less than half."""
     subject = Subject(failure_rate=1.0, minimum_calls=4, slow_call=1.0, slow_call_rate=0.5, window=60)

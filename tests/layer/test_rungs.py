@@ -2,7 +2,7 @@
 
 import pytest
 
-from otel_toolerrors.policy import Policy, RunPolicy, parse_policy
+from otel_toolerrors.policy import BreakerPolicy, Fallback, Policy, RunPolicy, parse_policy
 from otel_toolerrors.surface import RecoveryExhausted, ToolRunTerminated
 from otel_toolerrors.testing import Bench, steady
 from otel_toolerrors.vocabulary import (
@@ -327,3 +327,19 @@ def test_a_sync_call_of_an_async_tool_is_refused_at_once():
 
     with bench.layer.run() as run, pytest.raises(TypeError, match=r"use `await run\.acall"):
         run.call("look")
+
+
+def test_a_fallback_whose_own_service_rests_is_passed_over(call):
+    """Each stand-in is asked only if its own breaker lets it; the next one may still answer, with its own quality."""
+    policy = steady(Policy(breaker=BreakerPolicy(mode="consecutive", consecutive_failures=1)), max_attempts=1)
+    bench = Bench(policy)
+    ways = (Fallback(tool="near", quality="near"), Fallback(tool="far", quality="no ranking"))
+    bench.tool("search", TimeoutError("slow"), effects="read", fallback=ways)
+    near = bench.tool("near", TimeoutError("slow"), effects="read", service="near-api")
+    bench.tool("far", "hit", effects="read")
+    with bench.layer.run() as run:
+        call(run, "near")
+    with bench.layer.run() as run:
+        outcome = call(run, "search")
+    assert ("ok", "far", 1) == (outcome.kind, outcome.fallback, len(near.calls))
+    assert [("far", True, "no ranking")] == [(e.fallback, e.succeeded, e.quality) for e in bench.of(FallbackUsed)]
