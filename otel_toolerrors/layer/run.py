@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from otel_toolerrors.engine import Decision, RunState, Stop, Surroundings, amake, make
-from otel_toolerrors.faults import is_control_flow, redact
+from otel_toolerrors.faults import redact
 from otel_toolerrors.policy import Declaration
 from otel_toolerrors.policy.lazy import lazy
 from otel_toolerrors.surface import STOP_MESSAGES, Outcome, Surfacer, answered
@@ -107,7 +107,10 @@ class Run:
             TypeError: The tool is async; use `acall`.
         """
         if self.observes and (function is not None or tool in self.layer.tools):
-            return self._observe(tool, arguments or {}, function, call_id, key)
+            watched, called = self._observed(tool, arguments or {}, function, call_id=call_id, key=key)
+            with watched.kept():
+                watched.returned(called())
+            return watched.outcome()
         calling = self._begin(tool, arguments or {}, function, declared, in_band, call_id=call_id, key=key)
         if calling.own is not None and calling.own.is_async:
             calling.abandon()
@@ -132,7 +135,11 @@ class Run:
     ) -> Outcome:
         """Do what `call` does in the current task. A sync tool runs in a thread, so that the loop stays free."""
         if self.observes and (function is not None or tool in self.layer.tools):
-            return await self._aobserve(tool, arguments or {}, function, call_id, key)
+            watched, called = self._observed(tool, arguments or {}, function, call_id=call_id, key=key)
+            with watched.kept():
+                answer = called()
+                watched.returned(await answer if inspect.isawaitable(answer) else answer)
+            return watched.outcome()
         calling = self._begin(tool, arguments or {}, function, declared, in_band, call_id=call_id, key=key)
         hands = self.layer.hands
         with calling:
@@ -142,44 +149,12 @@ class Run:
                 decision = await amake(calling, hands.common, hands.asynchronous, calling.trace)
             return self._answer(calling, decision)
 
-    def _observe(
-        self,
-        name: str,
-        arguments: Mapping[str, Any],
-        function: Callable[..., Any] | None,
-        call_id: str | None,
-        key: str | None,
-    ) -> Outcome:
+    def _observed(
+        self, name: str, arguments: Mapping[str, Any], function: Callable[..., Any] | None, **how: str | None
+    ) -> tuple[Watched, Callable[[], Any]]:
+        """A call that is only observed, and what makes it."""
         called = function or self.layer.tools[name].function
-        watched = self.watch(name, arguments, call_id=call_id, key=key)
-        try:
-            with watched:
-                value = watched.returned(called(**arguments))
-        except Exception as error:
-            if is_control_flow(error):
-                raise
-            return watched.outcome(error=error)
-        return watched.outcome(value)
-
-    async def _aobserve(
-        self,
-        name: str,
-        arguments: Mapping[str, Any],
-        function: Callable[..., Any] | None,
-        call_id: str | None,
-        key: str | None,
-    ) -> Outcome:
-        called = function or self.layer.tools[name].function
-        watched = self.watch(name, arguments, call_id=call_id, key=key)
-        try:
-            with watched:
-                answer = called(**arguments)
-                value = watched.returned(await answer if inspect.isawaitable(answer) else answer)
-        except Exception as error:
-            if is_control_flow(error):
-                raise
-            return watched.outcome(error=error)
-        return watched.outcome(value)
+        return self.watch(name, arguments, **how), lambda: called(**arguments)
 
     async def acall_all(self, calls: Sequence[tuple[str, Mapping[str, Any], str]]) -> list[Outcome]:
         """Make one turn's calls ``(tool, arguments, call_id)`` at the same time; one outcome each, in order.

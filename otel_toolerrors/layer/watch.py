@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -35,9 +36,12 @@ class Watched:
         self._rules = run.layer.fault_rules
         self._calling = Calling(run, known, name, arguments, call_id=call_id, key=key, index=index)
         self._reported: Fault | None = None
+        self._value: Any = None
+        self._error: Exception | None = None
 
     def returned(self, value: T) -> T:
         """Look whether the value reports an error, and give it back as it is."""
+        self._value = value
         self._reported = classify_result(value, effects=self._calling.rules.effects, rules=self._rules)
         return value
 
@@ -46,11 +50,22 @@ class Watched:
         if not is_control_flow(error):
             self._reported = classify(error, effects=self._calling.rules.effects, rules=self._rules)
 
-    def outcome(self, value: Any = None, error: Exception | None = None) -> Outcome:
-        """Give what happened as an outcome; ``error`` stands on it as it was raised."""
-        calling = self._calling
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Observe what is inside, and keep what it raises for `outcome`; control flow goes on its way."""
+        try:
+            with self:
+                yield
+        except Exception as error:
+            if is_control_flow(error):
+                raise
+            self._error = error
+
+    def outcome(self) -> Outcome:
+        """Give what happened as an outcome; an exception stands on it as it was raised."""
+        calling, error = self._calling, self._error
         if error is None:
-            return Outcome(kind="ok", tool=calling.tool, call_id=calling.call_id, value=value, attempts=1)
+            return Outcome(kind="ok", tool=calling.tool, call_id=calling.call_id, value=self._value, attempts=1)
         message = neutralise(redact(str(error)), _LIMIT)
         return Outcome(
             kind="surfaced", tool=calling.tool, call_id=calling.call_id, attempts=1, message=message, error=error
