@@ -45,6 +45,16 @@ def ours(exc: BaseException, *, write: bool) -> Answer:
     return fault.category, fault.retryable, fault.side_effects, fault.retry_after
 
 
+def ours_afresh(exc: BaseException, *, write: bool) -> Answer:
+    """This package, meeting the error's text for the first time."""
+    from otel_toolerrors.faults import fingerprint, redaction, rules  # noqa: PLC0415
+
+    rules.default_rule_set().heard.clear()
+    redaction.clean.clear()
+    inspect.getmodule(fingerprint).digest.cache_clear()  # type: ignore[union-attr]
+    return ours(exc, write=write)
+
+
 def langgraph(exc: BaseException, *, write: bool) -> Answer:
     """What a node's RetryPolicy retries by default."""
     from langgraph._internal._retry import default_retry_on  # noqa: PLC0415
@@ -92,6 +102,7 @@ def llm_sdk(exc: BaseException, *, write: bool) -> Answer:
 
 CLASSIFIERS: dict[str, Callable[..., Answer]] = {
     "otel_toolerrors": ours,
+    "otel_toolerrors, a text not met before": ours_afresh,
     "langgraph": langgraph,
     "langchain": langchain,
     "google.api_core": api_core,

@@ -41,7 +41,7 @@ HINT_NAMES: Final = _names("retriable retryable is_retryable should_retry can_re
 WAIT_NAMES: Final = _names("retry_after retry_after_seconds retry_after_ms")
 OTHER_NAMES: Final = _names("stderr phase")
 
-STATUS, CODE, RESPONSE, BODY, HEADER, NESTED, NUMBER, WAIT = (1 << place for place in range(8))
+STATUS, CODE, RESPONSE, BODY, HEADER, NESTED, NUMBER, WAIT, HINT = (1 << place for place in range(9))
 """What an attribute may tell; an attribute may have several of these roles."""
 
 _BY_ROLE: Final = {
@@ -53,7 +53,8 @@ _BY_ROLE: Final = {
     NESTED: NESTED_NAMES,
     NUMBER: NUMBER_NAMES,
     WAIT: WAIT_NAMES,
-    0: (*HINT_NAMES, *OTHER_NAMES),
+    HINT: HINT_NAMES,
+    0: OTHER_NAMES,
 }
 _ROLES: Final = {
     name: sum(role for role, names in _BY_ROLE.items() if name in names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 
@@ -35,6 +36,12 @@ def template(message: str) -> str:
 
 def fingerprint(exception_type: str | None, code: str, message: str) -> str:
     """16 hex digits over type, code and message template; the same in every process and locale."""
+    return digest(exception_type, code, message[:_WINDOW])
+
+
+@functools.lru_cache(maxsize=1_024)
+def digest(exception_type: str | None, code: str, message: str) -> str:
+    """What `fingerprint` gives, remembered for the last thousand errors."""
     parts = "\x1f".join((exception_type or "", code, template(message)))
     return hashlib.blake2b(parts.encode("utf-8", "replace"), digest_size=8).hexdigest()
 

@@ -13,7 +13,7 @@ from otel_toolerrors.vocabulary import SideEffects
 
 from . import arbitration, settling
 from .control_flow import is_control_flow
-from .evidence import BODY, BODY_NAMES, HEADER, HINT_NAMES, NUMBER, STATUS, WAIT, WAIT_NAMES, Evidence, Hit
+from .evidence import BODY, BODY_NAMES, HEADER, HINT, HINT_NAMES, NUMBER, STATUS, WAIT, WAIT_NAMES, Evidence, Hit
 from .rules import Rule, RuleSet
 from .signals import body, classes, codes, headers, location, message, nested, numbers, status, system
 
@@ -153,8 +153,9 @@ def _by_itself(evidence: Evidence, walk: Walk) -> Opinion:
 
     own = Opinion(arbitration.choose(hits), hits, http_status, text=text)
     own.already_retried = any(hit.rule.code == "gave_up" for hit in types)
-    if attrs:
-        own.should_retry = headers.should_retry(found) if found else None
+    if found:
+        own.should_retry = headers.should_retry(found)
+    if evidence.has(HINT):
         own.hint = next((hint for name in HINT_NAMES if type(hint := attrs.get(name)) is bool), None)
     _note_proofs(own, evidence, said)
     _read_wait(own, attrs if evidence.has(WAIT) else {}, said, found, walk)

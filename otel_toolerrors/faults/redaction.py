@@ -12,10 +12,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from .memo import Memo
+
 LIMIT: Final = 1_000
 """Default length of a redacted text, in characters."""
 
 MARK: Final = "<redacted>"
+_OPENED: Final = MARK[:-1]
 _CUT: Final = " …[cut]… "
 _MARGIN: Final = 4_000  # looked at beyond the limit, so that a secret across the cut is whole when it is judged
 
@@ -96,8 +99,25 @@ _PREFIXED_HEX: Final = re.compile(r"[A-Za-z]{2,12}[_\-](?:[a-z0-9]{1,12}[_\-])?[
 _TURNS: Final = re.compile(r"[a-z](?=[A-Z0-9])|[A-Z](?=[0-9])|[0-9](?=[A-Za-z])|[A-Z](?=[a-z])")
 
 
+clean: Final = Memo[tuple[str, int], str](1_024)
+"""Texts without a secret, and how they read on one line."""
+
+
 def redact(text: str, limit: int = LIMIT) -> str:
     """The text on one line, without secrets and control characters, cut to ``limit`` characters with a visible mark."""
+    known = clean.get((text, limit))
+    if known is not None:
+        return known
+    told = _redacted(text, limit)
+    return told if len(text) > limit or _OPENED in told else clean.keep((text, limit), told)
+
+
+def may_be_kept(text: str) -> bool:
+    """Whether a text is without secrets, so that it may stay in memory."""
+    return _OPENED not in redact(text)
+
+
+def _redacted(text: str, limit: int) -> str:
     text = " ".join(_without_secrets(_window(text, limit)).split())
     if not text.isprintable():
         text = " ".join("".join(char if char.isprintable() else " " for char in text).split())
@@ -106,7 +126,7 @@ def redact(text: str, limit: int = LIMIT) -> str:
 
 def _without_secrets(text: str) -> str:
     if "-----BEGIN" in text:
-        text = _PRIVATE_KEY.sub(f"{MARK[:-1]} private key>", text)
+        text = _PRIVATE_KEY.sub(f"{_OPENED} private key>", text)
     if "://" in text:
         text = _USERINFO.sub(rf"\1{MARK}@", text)
         text = _WEBHOOK.sub(rf"\1{MARK}", text)

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import functools
 import re
+import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from otel_toolerrors.vocabulary import Category, SideEffects
 
+from .memo import Memo
 from .patterns import required, triggers
 from .rule_checks import NUMBERS, TEXTS, RuleError, check_rules
 from .toml import read_toml
 
+if TYPE_CHECKING:
+    from .evidence import Hit
+
 _WORDS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _NAMED_STATUS: Final = re.compile(r"(?:http|status|error|code)_?([3-5]\d\d)(?!\d)", re.IGNORECASE)
 _LOWER_WORDS: Final = re.compile(r"[a-z]{2,}")
-_CACHE_LIMIT: Final = 4_096
+_ROOM: Final = 4_096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +81,11 @@ class RuleSet:
             for pattern in rule.message
         ]
         self._always: set[int] = set()
-        self._words: dict[str, tuple[int, ...]] = {}
+        self._words: Memo[str, tuple[int, ...]] = Memo(_ROOM)
+        self.heard: Memo[tuple[str, int | None], tuple[Hit, ...]] = Memo(_ROOM // 4)
+        """What texts say beside an HTTP status."""
+        self.named: weakref.WeakKeyDictionary[type, tuple[Hit, ...]] = weakref.WeakKeyDictionary()
+        """What the names of classes say; classes may be made on the fly."""
         self._triggered: dict[str, list[tuple[str, int]]] = {}
         for number, (_, pattern, rule) in enumerate(self._patterns):
             starts = triggers(pattern) if rule.ours else ()
@@ -103,10 +112,7 @@ class RuleSet:
     def _begun_by(self, word: str) -> tuple[int, ...]:
         """The patterns that the word may be the beginning of."""
         begun = tuple(number for start, number in self._triggered.get(word[:2], ()) if word.startswith(start))
-        if len(self._words) >= _CACHE_LIMIT:
-            self._words.clear()
-        self._words[word] = begun
-        return begun
+        return self._words.keep(word, begun)
 
     def number(self, kind: str, value: int) -> Rule | None:
         """The rule for an HTTP status, an exit status, …; for its class, as ``5xx``, if the number has none."""
@@ -145,7 +151,7 @@ class _Phrases:
         self._exact: dict[str, tuple[int, Rule]] = {}
         self._by_word: dict[str, list[tuple[int, str, Rule]]] = {}
         self._stems: list[tuple[int, str, Rule]] = []
-        self._known: dict[str, Rule | None] = {}
+        self._known: Memo[str, Rule | None] = Memo(_ROOM)
         for order, rule in enumerate(rules):
             for pattern in (*rule.names, *getattr(rule, kind)):
                 self._add(order, pattern, rule)
@@ -176,10 +182,7 @@ class _Phrases:
         ]
         found += [(order, rule) for order, stem, rule in self._stems if stem in words]
         rule = min(found, key=lambda hit: hit[0])[1] if found else None
-        if len(self._known) >= _CACHE_LIMIT:  # names are foreign text: they must not pile up
-            self._known.clear()
-        self._known[name] = rule
-        return rule
+        return self._known.keep(name, rule)
 
 
 @functools.cache

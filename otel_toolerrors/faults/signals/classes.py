@@ -6,10 +6,13 @@ from otel_toolerrors.faults.evidence import Evidence, Hit
 from otel_toolerrors.faults.rules import RuleSet
 
 
-def hits(evidence: Evidence, rules: RuleSet) -> list[Hit]:
+def hits(evidence: Evidence, rules: RuleSet) -> tuple[Hit, ...]:
     """A rule for each class that one knows, the most derived first."""
-    return [
-        Hit("type", name if module == "builtins" else f"{module}.{name}", rule, "strong")
-        for module, name in evidence.profile.names
-        if (rule := rules.type(name)) is not None
-    ]
+    known = rules.named.get(evidence.kind)
+    if known is None:
+        known = rules.named[evidence.kind] = tuple(
+            Hit("type", name if module == "builtins" else f"{module}.{name}", rule, "strong")
+            for module, name in evidence.profile.names
+            if (rule := rules.type(name)) is not None
+        )
+    return known

@@ -21,7 +21,7 @@ _NO_CODES: Final = frozenset({
     "API", "DELETE", "ERR", "ERROR", "FAILED", "FATAL", "GET", "HTTP", "HTTPS", "INFO", "JSON", "POST", "PUT", "SQL",
     "SSL", "THE", "TLS", "URL", "WARN", "WARNING",
 })  # fmt: skip
-_SHOUTING: Final = ("_", "Exception", "Error", "Fault")
+_SHOUTING: Final = re.compile(r"_|Exception|Error|Fault")
 """What a text must contain for such a word to be in it."""
 
 _CODE_PLACES: Final = {name: place for place, name in enumerate(CODE_NAMES)}
@@ -69,7 +69,7 @@ def spoken(text: str) -> Iterator[str]:
     """Words of a text that can only be codes: ``SYNTAX_ERROR``, ``ThrottlingException``."""
     if (leading := leading_code(text)) is not None:
         yield leading
-    if not any(mark in text for mark in _SHOUTING):
+    if _SHOUTING.search(text) is None:
         return
     for number, match in enumerate(_SHOUTED.finditer(text)):
         if number >= _TOKENS:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import http
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from otel_toolerrors.faults.evidence import Hit
 from otel_toolerrors.faults.patterns import compiled
+from otel_toolerrors.faults.redaction import may_be_kept
 from otel_toolerrors.faults.rules import RuleSet
 
 from .codes import spoken
@@ -30,11 +31,19 @@ _PHRASES: Final = {status.value: status.phrase.lower() for status in http.HTTPSt
 _DIGITS: Final = re.compile(r"[3-5]\d\d\b")
 
 
-def hits(text: str, status: int | None, rules: RuleSet) -> Iterator[Hit]:
+def hits(text: str, status: int | None, rules: RuleSet) -> Sequence[Hit]:
     """Every rule that the text matches, codes that it quotes, and an HTTP status that it speaks of."""
     if not text:
-        return
+        return ()
     text = window(text)
+    known = rules.heard.get((text, status))
+    if known is not None:
+        return known
+    found = tuple(_hits(text, status, rules))
+    return rules.heard.keep((text, status), found) if may_be_kept(text) else found
+
+
+def _hits(text: str, status: int | None, rules: RuleSet) -> Iterator[Hit]:
     last = None
     for pattern, rule in rules.patterns(text.lower()):
         if rule is last or (rule.if_status and status not in rule.if_status):
