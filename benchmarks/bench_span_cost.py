@@ -17,8 +17,8 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import NoOpTracerProvider
 from timing import Call, least
 
-from otel_toolerrors.telemetry import Tracing
-from otel_toolerrors.vocabulary import CallSpan, to_attributes
+from otel_toolerrors.telemetry import Stencil, Tracing
+from otel_toolerrors.vocabulary import CallSpan, Scalar
 
 LABELS = {"gen_ai.tool.name": "search", "toolerrors.service": "search-api"}
 
@@ -26,27 +26,21 @@ Tracers = TracerProvider | NoOpTracerProvider
 Meters = MeterProvider | NoOpMeterProvider
 
 
-def record() -> CallSpan:
+SHARED = Stencil(
+    CallSpan, operation="execute_tool", tool_type="function", agent="triage", run_id="4bf92f3577b34da6",
+    source="main_agent", policy="5d41402abc4b2a76",
+)  # fmt: skip
+
+
+def described() -> dict[str, Scalar]:
     """What the layer says about a call that worked at once."""
-    return CallSpan(
-        operation="execute_tool",
-        tool="search",
-        call_id="toolu_01A",
-        tool_type="function",
-        agent="triage",
-        run_id="4bf92f3577b34da6",
-        index=3,
-        source="main_agent",
-        service="search-api",
-        effects="read",
-        arguments="c9f0f895fb98ab91",
-        policy="5d41402abc4b2a76",
-        outcome="ok",
-        attempts=1,
-    )
+    return SHARED.filled(
+        tool="search", call_id="toolu_01A", index=3, service="search-api", effects="read", arguments="c9f0f895fb98ab91",
+        outcome="ok", attempts=1,
+    )  # fmt: skip
 
 
-ATTRIBUTES = to_attributes(record())
+ATTRIBUTES = described()
 
 
 def bare() -> None:
@@ -80,7 +74,7 @@ def traced(provider: Tracers, meters: Meters) -> Call:
         trace.attempt_started("search", 1)
         bare()
         trace.attempt_ended(None)
-        trace.end(record, ok=True)
+        trace.end(described, ok=True)
 
     return call
 

@@ -20,7 +20,6 @@ from .locks import new_lock
 
 Report = Callable[[BreakerMoved], None]
 
-_COUNTING = frozenset({"auto", "shadow"})
 _BUCKETS = 10
 """Resolution of the sliding window (Polly and Hystrix use ten as well)."""
 
@@ -74,8 +73,6 @@ class ServiceBreaker:
         if (ticket := self.free_ticket()) is not None:
             return ticket
         with self._lock:
-            if self._policy.control == "disabled":
-                return self._generation
             if self._policy.control == "forced_open":
                 return Rejection("forced_open", None)
             if self._state == "open" and now >= self._opened + self._policy.cooldown:
@@ -89,9 +86,10 @@ class ServiceBreaker:
             return Rejection(self._state, max(0.0, since + self._policy.cooldown - now))
 
     def free_ticket(self) -> int | None:
-        """Give a ticket if the breaker is closed, without a lock: the common case. Otherwise ask `admit`."""
-        closed = self._state == "closed" and self._policy.control in _COUNTING
-        return self._generation if closed else None
+        """Give a ticket without a lock if the breaker is closed or disabled: the common case. Else ask `admit`."""
+        control = self._policy.control
+        free = control == "disabled" or (self._state == "closed" and control != "forced_open")
+        return self._generation if free else None
 
     def rejects(self, at: float) -> bool:
         """Whether an attempt at that time would be rejected, as things stand."""

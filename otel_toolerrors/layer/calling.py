@@ -11,7 +11,7 @@ from otel_toolerrors.engine import Call, Decision, classified, fail
 from otel_toolerrors.faults import Fault
 from otel_toolerrors.policy import Declaration
 from otel_toolerrors.surface import DENIED_CODE, NEAR_NAMES, UNKNOWN_TOOL, Where
-from otel_toolerrors.vocabulary import CallCancelled, CallOutcome, CallSpan, Event, SideEffects, StopReason
+from otel_toolerrors.vocabulary import CallCancelled, CallOutcome, Event, Scalar, SideEffects, StopReason
 
 from .digest import safe_digest
 from .tools import Tool
@@ -95,19 +95,17 @@ class Calling(Call):
         """End the trace of a call that will not be made."""
         self.end(Decision(kind="cancelled"))
 
-    def _describe(self) -> CallSpan:
+    def _describe(self) -> dict[str, Scalar]:
         run, decision = self.run, self._decision or Decision(kind="cancelled")
         ok, fault = decision.kind == "ok", decision.fault
         outcome: CallOutcome = "recovered" if ok and fault is not None else decision.kind
-        return CallSpan(
-            operation=CallSpan.OPERATION, tool=self.tool, call_id=self.call_id, tool_type="function", agent=run.agent,
-            conversation=run.conversation, run_id=run.id, index=self.index, source=run.source,
-            service=self.rules.service, effects=self.rules.effects, keyed=True if self.keyed else None,
-            arguments=self.target, policy=run.policy.digest, observed=True if run.observes else None,
-            outcome=outcome, attempts=decision.attempts,
-            category=fault.category if fault else None, code=fault.code if fault else None,
-            side_effects=fault.side_effects if fault and not ok else None,
-            error_type=fault.code if fault and not ok else None,
+        said: dict[str, Any] = {} if fault is None else {"category": fault.category, "code": fault.code}
+        if fault is not None and not ok:
+            said |= {"side_effects": fault.side_effects, "error_type": fault.code}
+        return run.span_of_call.filled(
+            tool=self.tool, call_id=self.call_id, index=self.index, service=self.rules.service,
+            effects=self.rules.effects, keyed=True if self.keyed else None, arguments=self.target,
+            outcome=outcome, attempts=decision.attempts, **said,
         )  # fmt: skip
 
     @property

@@ -16,8 +16,8 @@ from otel_toolerrors.faults import redact
 from otel_toolerrors.policy import Declaration
 from otel_toolerrors.policy.lazy import lazy
 from otel_toolerrors.surface import STOP_MESSAGES, Outcome, Surfacer, answered
-from otel_toolerrors.telemetry import RunTrace
-from otel_toolerrors.vocabulary import Arm, CallDenied, RunSpan, RunStopped, StopReason
+from otel_toolerrors.telemetry import RunTrace, Stencil
+from otel_toolerrors.vocabulary import Arm, CallDenied, CallSpan, RunSpan, RunStopped, StopReason
 
 from .calling import Calling
 from .credentials import Refreshes
@@ -231,6 +231,15 @@ class Run:
             self._shown |= new
             self._offered_first = sorted(new.union(self._offered_first))
             self.layer.check_catalog(self._offered_first)
+
+    @lazy
+    def span_of_call(self) -> Stencil:
+        """What the spans of the run's calls have in common."""
+        return Stencil(
+            CallSpan, operation=CallSpan.OPERATION, tool_type="function", agent=self.agent,
+            conversation=self.conversation, run_id=self.id, source=self.source, policy=self.policy.digest,
+            observed=True if self.observes else None,
+        )  # fmt: skip
 
     @lazy
     def _surfacer(self) -> Surfacer:

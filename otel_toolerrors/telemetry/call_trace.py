@@ -21,7 +21,15 @@ from opentelemetry.trace import (
 )
 
 from otel_toolerrors.faults import Fault
-from otel_toolerrors.vocabulary import AttemptSpan, CallCancelled, CallSpan, Event, RetryOutcome
+from otel_toolerrors.vocabulary import (
+    AttemptSpan,
+    CallCancelled,
+    CallSpan,
+    Event,
+    RetryOutcome,
+    Scalar,
+    attributes_of,
+)
 
 from .context import restore
 from .guard import guarded, render
@@ -30,6 +38,11 @@ from .signals import Signals
 _FAILED: Final = Status(StatusCode.ERROR)
 """Without a description: it would be the error's text, and that has its own, redacted attribute."""
 _MOST_FAILURES: Final = 256
+_ERROR_TYPE: Final = attributes_of(CallSpan)["error_type"].key
+_ARGUMENTS: Final = attributes_of(CallSpan)["arguments"].key
+
+Describe = Callable[[], dict[str, Scalar]]
+"""Builds the attributes of a call's span, a `CallSpan` rendered."""
 
 
 class CallTrace(Protocol):
@@ -56,8 +69,8 @@ class CallTrace(Protocol):
     def event(self, event: Event) -> None:
         """The engine decided something."""
 
-    def end(self, span: Callable[[], CallSpan], *, ok: bool) -> None:
-        """The call is over; ``span`` is only called if somebody wants what it builds."""
+    def end(self, describe: Describe, *, ok: bool) -> None:
+        """The call is over; ``describe`` is only called if somebody wants what it builds."""
 
 
 class SilentCall:
@@ -76,7 +89,7 @@ class SilentCall:
     def event(self, event: Event) -> None:
         """Do nothing."""
 
-    def end(self, span: Callable[[], CallSpan], *, ok: bool) -> None:
+    def end(self, describe: Describe, *, ok: bool) -> None:
         """Do nothing."""
 
 
@@ -84,16 +97,15 @@ class Failures:
     """The run's failed calls, so that a later call with the same tool and arguments can be linked to them."""
 
     def __init__(self) -> None:
-        self._spans: OrderedDict[tuple[str, str], SpanContext] = OrderedDict()
+        self._spans: OrderedDict[tuple[str, Scalar], SpanContext] = OrderedDict()
 
-    def link(self, span: Span, record: CallSpan, *, ok: bool) -> None:
-        """Link ``span`` to the failed call that it repeats; remember it if it failed itself."""
-        key = (record.tool, record.arguments)
-        earlier = self._spans.pop(key, None) if self._spans else None
+    def link(self, span: Span, call: tuple[str, Scalar], *, ok: bool) -> None:
+        """Link ``span`` to the failed ``call``, a tool and arguments, that it repeats; remember it if it failed."""
+        earlier = self._spans.pop(call, None) if self._spans else None
         if earlier is not None:
             span.add_link(earlier)
         if not ok:
-            self._spans[key] = span.get_span_context()
+            self._spans[call] = span.get_span_context()
             if len(self._spans) > _MOST_FAILURES:
                 self._spans.popitem(last=False)
 
@@ -190,18 +202,23 @@ class RecordedCall:
         self._cancelled = self._cancelled or isinstance(event, CallCancelled)
         self._signals.emit(event, self._span, self._context)
 
-    def end(self, span: Callable[[], CallSpan], *, ok: bool) -> None:
-        """Describe the call, count it, and end its span if we made it."""
+    @guarded
+    def end(self, describe: Describe, *, ok: bool) -> None:
+        """Describe the call, count it, and end its span if we made it: each of it also where the one before failed."""
         if self._ended:
             return
         self._ended = True
         if self._attempt is not None:  # cut short
             self._end_attempt(self._attempt, None)
-        self._describe(span, ok=ok)
-        self._count(ok=ok)
-        restore(self._token)
-        if self._owned:
-            self._end_span()
+        try:
+            self._describe(describe, ok=ok)
+        finally:
+            try:
+                self._count(ok=ok)
+            finally:
+                restore(self._token)
+                if self._owned:
+                    self._span.end()
 
     @guarded
     def _begin_attempt(self, tool: str, start: int | None = None) -> None:
@@ -227,21 +244,17 @@ class RecordedCall:
             attempt.set_status(_FAILED)
         attempt.end()
 
-    @guarded
-    def _end_span(self) -> None:
-        self._span.end()
-
-    @guarded
-    def _describe(self, span: Callable[[], CallSpan], *, ok: bool) -> None:
+    def _describe(self, describe: Describe, *, ok: bool) -> None:
         """Put the call's attributes on its span."""
         recording = self._span.is_recording()
         if ok and not recording:
             return
-        record = span()
-        self._code = record.error_type or self._code
+        attributes = describe()
+        if (code := attributes.get(_ERROR_TYPE)) is not None:
+            self._code = str(code)
         if not recording:
             return
-        attributes = render(record)
+        arguments = attributes[_ARGUMENTS]
         if not self._owned:
             # The framework's own words stand; ours are added.
             theirs = getattr(self._span, "attributes", None) or {}
@@ -249,9 +262,8 @@ class RecordedCall:
         self._span.set_attributes(attributes)
         if not ok:
             self._span.set_status(_FAILED)
-        self._failures.link(self._span, record, ok=ok)
+        self._failures.link(self._span, (self._tool, arguments), ok=ok)
 
-    @guarded
     def _count(self, *, ok: bool) -> None:
         """Record the call's metrics. A cancelled call is neither a success nor a failure of the tool."""
         if self._cancelled:

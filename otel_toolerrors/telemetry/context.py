@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from contextvars import Token
 from typing import Final
 
@@ -33,8 +32,10 @@ def restore(token: Token[Context]) -> None:
     A call may end in another task or thread than it began in (a closed generator,
     a cancelled scope). Then there is nothing to go back to, and that is no error.
     """
-    with suppress(ValueError, RuntimeError):
+    try:  # noqa: SIM105 - suppress() costs twenty times as much, and this runs for every call
         token.var.reset(token)
+    except (ValueError, RuntimeError):
+        pass
 
 
 def is_foreign(span: Span, operation: str) -> bool:

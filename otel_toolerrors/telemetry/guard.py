@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Callable, Iterable
+from functools import cache, wraps
 from operator import attrgetter
 from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, Protocol, TypeVar
 
@@ -46,9 +46,33 @@ def render(record: object) -> dict[str, Scalar]:
     One lone surrogate or oversized integer would make an exporter refuse the whole batch it is in.
     This runs for every call, and therefore makes one pass.
     """
-    reader = _readers.get(type(record)) or _reader(type(record))
-    attributes = {}
-    for key, value in zip(reader.keys, reader.values_of(record), strict=True):
+    kind: type = type(record)
+    reader = _reader(kind)
+    return _filled({}, zip(reader.keys.values(), reader.values_of(record), strict=True))
+
+
+class Stencil:
+    """Renders records of one kind in which most fields are always the same: those are rendered once.
+
+    ``Stencil(Kind, a=1).filled(b=2)`` is ``render(Kind(a=1, b=2))``, and costs less.
+    """
+
+    def __init__(self, kind: type, **same: object) -> None:
+        self._keys = _reader(kind).keys
+        self._same: dict[str, Scalar] = {}
+        self._same = self.filled(**same)
+
+    def filled(self, **fields: object) -> dict[str, Scalar]:
+        """Give the attributes of the record with these fields.
+
+        Raises:
+            KeyError: The record has no such field.
+        """
+        return _filled(self._same.copy(), zip(map(self._keys.__getitem__, fields), fields.values(), strict=True))
+
+
+def _filled(attributes: dict[str, Scalar], pairs: Iterable[tuple[str, Any]]) -> dict[str, Scalar]:
+    for key, value in pairs:
         if value is None:
             continue
         kind = value.__class__
@@ -61,18 +85,16 @@ def render(record: object) -> dict[str, Scalar]:
 
 
 class _Reader(NamedTuple):
-    keys: tuple[str, ...]
+    keys: dict[str, str]
+    """By the field's name."""
     values_of: Callable[[object], tuple[Any, ...]]
     """Reads all fields at once."""
 
 
-_readers: dict[type, _Reader] = {}
-
-
+@cache
 def _reader(kind: type) -> _Reader:
     attributes = attributes_of(kind)
-    reader = _Reader(tuple(attribute.key for attribute in attributes.values()), attrgetter(*attributes))
-    return _readers.setdefault(kind, reader)
+    return _Reader({name: attribute.key for name, attribute in attributes.items()}, attrgetter(*attributes))
 
 
 def _fit(value: Any) -> Scalar:

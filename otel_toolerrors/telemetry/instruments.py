@@ -53,7 +53,7 @@ class Instruments:
 
     def register(self, tool: str) -> None:
         """Let ``tool`` appear as a label: it was named by the program, not by a model."""
-        if len(self._tools) < _MOST_TOOLS:
+        if tool not in self._tools and len(self._tools) < _MOST_TOOLS:
             self._tools.add(tool)
 
     def label(self, tool: str) -> str:

@@ -147,15 +147,16 @@ class RunTrace:
             return SILENT
 
     def _start_call(self, signals: Signals, tool: str, service: str) -> CallTrace:
-        current = otel_context.get_current()
-        if suppressed(current):
-            return SILENT
-        span = get_current_span(current)
-        if span is not self._span and current.get(_ADOPTED) is not span and is_foreign(span, CallSpan.OPERATION):
-            context = otel_context.set_value(_ADOPTED, span, current)
-            return RecordedCall(self._failures, signals, span, context, owned=False, tool=tool, service=service)
-        # Threads and tasks that did not inherit the run's context get it all the same.
-        parent = current if self._context is None or current.get(_RUN) is self else self._context
+        parent = otel_context.get_current()
+        if parent is not self._context:  # else the run itself calls, which needs no look at anything
+            if suppressed(parent):
+                return SILENT
+            span = get_current_span(parent)
+            if span is not self._span and parent.get(_ADOPTED) is not span and is_foreign(span, CallSpan.OPERATION):
+                context = otel_context.set_value(_ADOPTED, span, parent)
+                return RecordedCall(self._failures, signals, span, context, owned=False, tool=tool, service=service)
+            if self._context is not None and parent.get(_RUN) is not self:
+                parent = self._context  # for threads and tasks that did not inherit it
         # A sampler finds operation and tool in the name. Attributes come once, at the end: twice costs a fifth more.
         span = signals.tracer.start_span(f"{CallSpan.OPERATION} {signals.instruments.label(tool)}", parent)
         context = set_span_in_context(span, parent)

@@ -15,6 +15,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from otel_toolerrors.faults import Fault
 from otel_toolerrors.telemetry import Tracing
+from otel_toolerrors.telemetry.guard import render
 from otel_toolerrors.vocabulary import CallSpan, RunSpan
 
 FAULT = Fault(
@@ -134,8 +135,8 @@ def fault():
 
 @pytest.fixture
 def call_span():
-    """A function that builds a call's record, a successful search unless told otherwise."""
-    return lambda **changes: lambda: replace(CALL, **changes)
+    """A function that builds what describes a call, a successful search unless told otherwise."""
+    return lambda **changes: lambda: render(replace(CALL, **changes))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.trace import TracerProvider
 
-from otel_toolerrors.telemetry.guard import LIMIT, render
+from otel_toolerrors.telemetry.guard import LIMIT, Stencil, render
 from otel_toolerrors.vocabulary.attributes import attribute
 
 
@@ -88,6 +88,22 @@ def test_text_is_cut_with_a_mark():
 def test_none_is_left_out():
     """A field that is None is no attribute."""
     assert render(Record("a")) == {"x": "a"}
+
+
+@given(st.text(), st.none() | st.text(), st.booleans())
+def test_a_stencil_gives_what_rendering_gives(value, other, same):
+    """Which fields are rendered once and which for every record makes no difference."""
+    stencil = Stencil(Record, value=value) if same else Stencil(Record, other=other)
+    filled = stencil.filled(other=other) if same else stencil.filled(value=value)
+    assert filled == render(Record(value, other))
+    assert stencil.filled(value="another", other=None)["x"] == "another"
+    assert stencil.filled().get("x") == (rendered(value) if same else None)
+
+
+def test_a_stencil_knows_its_fields():
+    """A field that the record has not is a mistake, and no attribute."""
+    with pytest.raises(KeyError, match="z"):
+        Stencil(Record).filled(z="?")
 
 
 @given(

@@ -25,7 +25,7 @@ def call_tool(name):
 OBSERVER = '''
 """Watches it."""
 import toy_framework
-from otel_toolerrors.vocabulary import CallSpan
+from otel_toolerrors.vocabulary import CallSpan, to_attributes
 
 def observe(tracing):
     original = toy_framework.call_tool
@@ -34,9 +34,9 @@ def observe(tracing):
     def call_tool(name):
         call = run.start_call(name, service=name)
         result = original(name)
-        call.end(lambda: CallSpan(
+        call.end(lambda: to_attributes(CallSpan(
             operation="execute_tool", tool=name, tool_type="function", run_id="r", index=0, source="main_agent",
-            service=name, effects="read", arguments="d", policy="p", outcome="ok", attempts=1), ok=True)
+            service=name, effects="read", arguments="d", policy="p", outcome="ok", attempts=1)), ok=True)
         return result
 
     toy_framework.call_tool = call_tool

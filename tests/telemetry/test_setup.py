@@ -17,13 +17,13 @@ from otel_toolerrors.vocabulary import ToolDegraded
 WORK = """
 import sys, os
 import otel_toolerrors.telemetry as telemetry
-from otel_toolerrors.vocabulary import CallSpan, RunSpan
+from otel_toolerrors.vocabulary import CallSpan, RunSpan, to_attributes
 
 def call(run, tool="search", **changes):
     trace = run.start_call(tool, service=tool)
-    trace.end(lambda: CallSpan(**{**dict(
+    trace.end(lambda: to_attributes(CallSpan(**{**dict(
         operation="execute_tool", tool=tool, tool_type="function", run_id="r", index=0, source="main_agent",
-        service=tool, effects="read", arguments="d", policy="p", outcome="ok", attempts=1), **changes}), ok=True)
+        service=tool, effects="read", arguments="d", policy="p", outcome="ok", attempts=1), **changes})), ok=True)
 
 def end(run):
     run.end(lambda: RunSpan(operation="invoke_agent", run_id="r", source="main_agent", arm="context", tools=tool_list,
