@@ -4,10 +4,10 @@
     python benchmarks/load.py --collector              # the same through the real collector, which is built with Go
     python benchmarks/load.py --seconds 5 --calls 500  # a quick look
 
-The server is the demo's, in a process of its own: resets, 503 and 404, which the client's requests meet as the plan
-below says. The tool asks it with bare sockets, so that the layer is what is measured. The baseline is the same requests
-under a hand-written retry loop, without telemetry, in the same process. It stops by itself, and ends with 1 if a
-single call, attempt or span is unaccounted for.
+The server is the demo's, in a process of its own: resets, 503 and 404, which the client's requests meet as
+``load_server.py`` plans. The tool asks it with bare sockets, so that the layer is what is measured. The baseline is the
+same requests under a hand-written retry loop, without telemetry, in the same process. It stops by itself, and ends with
+1 if a single call, attempt or span is unaccounted for.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import json
 import os
 import resource
 import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -33,24 +32,13 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from load_server import Server, StatusError, answer, request
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 
 import otel_toolerrors as te
 from otel_toolerrors import analysis
-from otel_toolerrors.demo.plan import Fault, Plan, Service
-from otel_toolerrors.demo.server import FaultServer
-from otel_toolerrors.demo.virtual_time import Timeline, Wire
 
 ROOT = Path(__file__).resolve().parents[1]
-PLAN = Plan(
-    service=(Service(name="api", latency=(0.0, 0.002)),),
-    fault=(
-        Fault(name="gone", service="api", share=0.03, status=404),
-        Fault(name="down", service="api", share=0.02, status=503),
-        Fault(name="reset", service="api", share=0.10, times=1, reset=True),
-        Fault(name="busy", service="api", share=0.05, times=1, status=503),
-    ),
-)
 POLICY = te.parse_policy("""
 [retry]
 base_delay = 0.01
@@ -74,14 +62,6 @@ BASELINE_SHARE = 6
 
 _spent: ContextVar[list[float]] = ContextVar("spent")
 """Seconds that a call spends in the tool and asleep: the rest of it is the layer's, and the wait for a turn."""
-
-
-class StatusError(Exception):
-    """An answer that is none, as HTTP clients raise it."""
-
-    def __init__(self, status: int) -> None:
-        super().__init__(f"the server answered {status}")
-        self.status_code = status
 
 
 @dataclass
@@ -126,55 +106,6 @@ class CountedSpans(SpanProcessor):
     def on_end(self, span: ReadableSpan) -> None:  # noqa: ARG002 - the SDK's interface
         """Count."""
         self.ended = next(self._count) + 1
-
-
-# ------------------------------------------------------------------ the server, in a process of its own
-
-
-async def serve() -> None:
-    """Serve until standard input ends; then tell how many requests there were."""
-    async with FaultServer(PLAN, 1, Timeline(0), Wire()) as server:
-        print(server.url("api").rpartition(":")[2], flush=True)
-        await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
-        print(server.ledger.requests, flush=True)
-
-
-class Server:
-    """The server, and what it counted."""
-
-    def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, __file__, "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
-        )  # fmt: skip
-        self.port = int(self._line())
-
-    def requests(self) -> int:
-        """End it, and give the number of requests that it read."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        requests = int(self._line())
-        self._process.wait(30)
-        return requests
-
-    def _line(self) -> str:
-        assert self._process.stdout is not None
-        return self._process.stdout.readline()
-
-
-def request(number: int) -> bytes:
-    """A request that the server has not seen before."""
-    return f"GET /things/{number} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
-
-
-def answer(raw: bytes) -> str:
-    """The body; raises for a status that is an error."""
-    if not raw:
-        raise ConnectionResetError(104, "the server closed the connection without an answer")
-    status = int(raw[9:12])
-    if status >= 400:
-        raise StatusError(status)
-    return raw.partition(b"\r\n\r\n")[2].decode()
 
 
 # ------------------------------------------------------------------ the load
@@ -410,11 +341,7 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=64)
     parser.add_argument("--kind", choices=["async", "threads"], action="append")
     parser.add_argument("--collector", action="store_true")
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.serve:
-        asyncio.run(serve())
-        return 0
     print(f"load average at the start: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     balanced = True
     for kind in arguments.kind or ["async", "threads"]:
