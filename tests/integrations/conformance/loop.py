@@ -12,10 +12,10 @@ from tests.integrations.conformance.stage import Seen, Stage
 def converse_with(
     stage: Stage, connected: Callable[[Callable[..., Any]], Awaitable[None]], passed: Callable[[BaseException], bool]
 ) -> Seen:
-    """Play the turns. ``connected`` gives how to call a tool, what is offered, and the run if there is one."""
+    """Play the turns. ``connected`` says how to call a tool; what is offered and which run it is, if there are such."""
     seen = Seen()
 
-    async def use(call: Callable[..., Any], offered: Callable[..., Any], run: Any) -> None:
+    async def use(call: Callable[..., Any], offered: Callable[..., Any] = _nothing, run: Any = None) -> None:
         async def make(ask: Any) -> None:
             seen.results[ask.call_id], seen.flags[ask.call_id] = await call(ask.tool, ask.arguments, ask.call_id)
 
@@ -40,6 +40,10 @@ def converse_with(
 
     stage.drive(conversation())
     return seen
+
+
+async def _nothing() -> list[str]:
+    return []
 
 
 def _only(error: BaseException) -> BaseException:

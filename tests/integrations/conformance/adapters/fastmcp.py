@@ -35,7 +35,7 @@ def _converse(stage: Stage) -> Seen:
             async def offered() -> list[str]:
                 return [tool.name for tool in await client.list_tools()]
 
-            await use(call, offered, None)
+            await use(call, offered)
 
     return converse_with(stage, connected, _passed_elicitation)
 

@@ -29,10 +29,7 @@ def _converse(stage: Stage) -> Seen:
         async def call(tool: str, arguments: Any, _: str) -> tuple[str, bool]:
             return await protected[tool](**arguments), False
 
-        async def offered() -> list[str]:
-            return []
-
-        await use(call, offered, None)
+        await use(call)
 
     return converse_with(stage, connected, lambda error: isinstance(error, Paused))
 

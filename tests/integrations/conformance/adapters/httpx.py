@@ -69,10 +69,7 @@ def _converse(stage: Stage) -> Seen:
                 response = await client.get(f"http://127.0.0.1:{port}/{tool}", params=arguments)
                 return response.text, response.is_error
 
-            async def offered() -> list[str]:
-                return []
-
-            await use(call, offered, None)
+            await use(call)
 
     return converse_with(stage, connected, lambda error: isinstance(error, Paused))
 

@@ -87,7 +87,7 @@ def _server(stage: Stage) -> Seen:
             async def offered() -> list[str]:
                 return [tool.name for tool in (await client.list_tools()).tools]
 
-            await use(call, offered, None)
+            await use(call, offered)
 
     return converse_with(stage, connected, _passed_elicitation)
 
