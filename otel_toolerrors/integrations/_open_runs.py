@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from threading import Lock
 from typing import Final
 
+from otel_toolerrors.engine.locks import new_lock
 from otel_toolerrors.layer import Run
 
 _MOST: Final = 1_024
@@ -16,7 +16,7 @@ class OpenRuns:
 
     def __init__(self) -> None:
         self._runs: OrderedDict[str, Run] = OrderedDict()
-        self._lock = Lock()
+        self._lock = new_lock()
 
     def add(self, run: Run) -> None:
         """Keep a run that has begun."""

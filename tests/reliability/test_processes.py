@@ -110,6 +110,39 @@ def test_forks_while_threads_call_do_not_lock_the_child(tmp_path):
     assert (0, "{0}\n") == (status, out), err
 
 
+SHARED = {
+    "open runs": """
+        from otel_toolerrors.integrations._open_runs import OpenRuns
+        shared = OpenRuns()
+        use = lambda: shared.end("x")
+    """,
+    "what observers saw": """
+        from otel_toolerrors.integrations.observe._observation import Observation, Result
+        shared = Observation(make().tracing)
+        use = lambda: shared.results([Result("x", "search")])
+    """,
+}
+
+
+@needs_fork
+@pytest.mark.parametrize("made", SHARED)
+def test_a_lock_that_another_thread_held_is_open_in_the_child(tmp_path, made):
+    """What frameworks' hooks share can be used in a child that was forked while somebody was using it."""
+    code = f"""
+        import signal
+        {SHARED[made].strip()}
+        with shared._lock:
+            pid = os.fork()
+            if pid == 0:
+                signal.alarm(20)  # a child that is stuck dies of it
+                use()
+                os._exit(0)
+        print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+    """
+    status, out, err = _run(code, tmp_path, PYTHONWARNINGS="ignore")
+    assert (0, "0\n") == (status, out), err
+
+
 def test_spawned_workers_write_files_of_their_own(tmp_path):
     """Workers of a spawning pool set telemetry up themselves, beside the parent's."""
     (tmp_path / "worker.py").write_text(

@@ -6,9 +6,9 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
+from otel_toolerrors.engine.locks import new_lock
 from otel_toolerrors.layer import RecoveryLayer
 from otel_toolerrors.policy import Policy
 from otel_toolerrors.telemetry import Tracing
@@ -38,7 +38,7 @@ class Observation:
         self.watch = self.run.watch
         self._undo: list[Callable[[], None]] = []
         self._seen: OrderedDict[str, None] = OrderedDict()
-        self._lock = Lock()
+        self._lock = new_lock()
 
     def hook(self, owner: Any, name: str, around: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
         """Replace ``owner.name`` by what ``around`` makes of it."""
