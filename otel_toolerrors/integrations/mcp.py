@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from dataclasses import replace
+from typing import Any, cast
 
 from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
 from mcp_types import URL_ELICITATION_REQUIRED, CallToolResult, ToolAnnotations
 from opentelemetry.propagate import inject
 
 from otel_toolerrors.layer import Run
-from otel_toolerrors.policy import Declaration
-from otel_toolerrors.vocabulary import Effects
+from otel_toolerrors.policy import Declaration, effects_from_hints
 
 from ._mcp_results import ENVELOPE, FORM
 from ._through import Called
 
 __all__ = ["ENVELOPE", "RecoveringClient"]
-
-_STRICTER: Final[tuple[Effects, ...]] = ("read", "idempotent", "write", "destructive")
 
 
 class RecoveringClient:
@@ -74,25 +72,8 @@ class RecoveringClient:
 
 def _declared(own: Declaration | None, hints: ToolAnnotations | None, *, trusted: bool) -> Declaration | None:
     """Take the annotations into account. The policy file has the last word, as always."""
-    hinted = _hinted(hints)
-    if hinted is None:
+    if hints is None or (own is not None and trusted):
         return own
-    if own is None:
-        return Declaration(effects=hinted if trusted else max(hinted, "write", key=_STRICTER.index))
-    if trusted:
-        return own
-    return Declaration(**{**_fields(own), "effects": max(own.effects, hinted, key=_STRICTER.index)})
-
-
-def _fields(declaration: Declaration) -> dict[str, Any]:
-    return {name: getattr(declaration, name) for name in Declaration.__slots__}
-
-
-def _hinted(hints: ToolAnnotations | None) -> Effects | None:
-    if hints is None:
-        return None
-    if hints.read_only_hint:
-        return "read"
-    if hints.idempotent_hint:
-        return "idempotent"
-    return "destructive" if hints.destructive_hint else "write"
+    declared = own or Declaration()
+    said = hints.model_dump(by_alias=True)
+    return replace(declared, effects=effects_from_hints(declared.effects, said, trusted=trusted))
