@@ -79,11 +79,11 @@ def measure(engine: str, file: Path) -> dict[str, float]:
     costs: dict[str, float] = {}
     began = clock()
     with ENGINES[engine](file) as traces:
-        began = note(costs, "open", began)
-        first = began
-        for kind in DETECTORS:
-            find(traces, kinds=[kind])
-            began = note(costs, kind, began)
+        began = first = note(costs, "open", began)
+        with traces.snapshot() as stored:
+            for kind in DETECTORS:
+                find(stored, kinds=[kind])
+                began = note(costs, kind, began)
         note(costs, "findings", first)
         costs["disk"] = DISK[engine](file, traces)
     costs["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MEGABYTE

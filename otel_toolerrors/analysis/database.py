@@ -76,7 +76,7 @@ def read_files(
     connection = _connect(database)
     try:
         with _temporary_folder(database) as folder, _explained(limits, path):
-            limits.apply(connection, folder / "spill")
+            limits.apply(connection, _spill(database))
             if is_address(path):
                 done = ingest_parquet(connection, str(path), folder)
             else:
@@ -151,6 +151,15 @@ def _temporary_folder(database: str | Path | None) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _spill(database: str | Path | None) -> Path:
+    """Where results go that do not fit into memory, as long as the database is open. DuckDB makes and removes it."""
+    if database is None:
+        return Path(tempfile.gettempdir())
+    folder = Path(f"{database}.spill")
+    shutil.rmtree(folder, ignore_errors=True)  # as above
+    return folder
 
 
 @contextmanager

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -48,6 +50,14 @@ class Traces:
         from .tune import tune  # noqa: PLC0415 - as above
 
         return tune(self, **options)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Traces]:
+        """Give the same traces with each view computed once, for many questions in a row."""
+        from .snapshot import Snapshot  # noqa: PLC0415 - built on this module
+
+        with Snapshot(self._connection, self.ingested) as stored:
+            yield stored
 
     def export(self, folder: str | Path) -> None:
         """Write spans and events to ``folder`` (or ``s3://…``) as Parquet, by day and service; `open()` reads it back.

@@ -28,9 +28,10 @@ def find(traces: Traces, *, kinds: Iterable[str] | None = None, options: Options
     if unknown := [kind for kind in wanted if kind not in DETECTORS]:
         raise ValueError(f"unknown kinds of finding: {', '.join(unknown)}; known: {', '.join(DETECTORS)}")
     settings = options or Options()
-    found = [
-        finding
-        for kind in wanted
-        for finding in significant(DETECTORS[kind](traces, settings), settings.false_discoveries)
-    ]
+    with traces.snapshot() as stored:
+        found = [
+            finding
+            for kind in wanted
+            for finding in significant(DETECTORS[kind](stored, settings), settings.false_discoveries)
+        ]
     return sorted(found, key=gravest_first)

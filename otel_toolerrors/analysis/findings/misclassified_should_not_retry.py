@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from otel_toolerrors.analysis.statistics import at_most, wilson
 
 from .finding import Cost, Finding
-from .query import WORKED, rows, spans
+from .query import WORKED, once, rows, spans
 from .rules import rule
 from .tested import Tested
 
@@ -61,6 +61,7 @@ GROUP BY e.tool, e.fingerprint, l.code, l.category, l.message, l.exception_type,
 ORDER BY e.tool, e.fingerprint"""
 
 
+@once
 def groups(traces: Traces) -> list[Any]:
     """Episodes of errors that were retried, by tool and fingerprint."""
     return rows(traces, _QUERY)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from otel_toolerrors.analysis.statistics import at_least, wilson
 
 from .finding import Cost, Finding
-from .query import FAILED, LAST_FAULTS, WORKED, rows, spans
+from .query import FAILED, LAST_FAULTS, WORKED, once, rows, spans
 from .rules import rule
 from .tested import Tested
 
@@ -63,6 +63,7 @@ FROM undisturbed u LEFT JOIN surfaced s ON s.trace_id = u.trace_id AND s.call_sp
 GROUP BY u.tool, u.fingerprint ORDER BY u.tool, u.fingerprint"""
 
 
+@once
 def groups(traces: Traces, options: Options) -> list[Any]:
     """Undisturbed repeats of calls that were not retried, by tool and fingerprint."""
     return rows(traces, _QUERY, options.soon, options.soon)

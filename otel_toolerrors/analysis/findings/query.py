@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from collections import namedtuple
+from collections.abc import Callable, Sequence
+from functools import cache, wraps
+from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple
+from weakref import WeakKeyDictionary
 
 from .finding import Evidence
 
 if TYPE_CHECKING:
     from otel_toolerrors.analysis.traces import Traces
+
+Answer = TypeVar("Answer")
+Given = TypeVarTuple("Given")
 
 WORKED = "('ok', 'recovered')"
 """Outcomes of calls that worked, for SQL."""
@@ -21,8 +26,26 @@ FAILED = "('surfaced', 'degraded', 'stopped')"
 def rows(traces: Traces, query: str, *params: Any) -> list[Any]:
     """Ask, and get rows whose columns are attributes. What comes from traces or users is bound as ``params``."""
     found = traces.sql(query, params=list(params) or None)
-    columns = found.columns
-    return [SimpleNamespace(**dict(zip(columns, row, strict=True))) for row in found.fetchall()]
+    return list(map(_row_type(*found.columns)._make, found.fetchall()))
+
+
+@cache
+def _row_type(*columns: str) -> Any:
+    return namedtuple("Row", columns)  # noqa: PYI024 - the columns are the query's
+
+
+def once(ask: Callable[[Traces, *Given], Answer]) -> Callable[[Traces, *Given], Answer]:
+    """Ask the same traces the same question once: several kinds rest on the answer. It is kept as long as they are."""
+    known: WeakKeyDictionary[Traces, dict[tuple[*Given], Answer]] = WeakKeyDictionary()
+
+    @wraps(ask)
+    def answer(traces: Traces, *given: *Given) -> Answer:
+        answers = known.setdefault(traces, {})
+        if given not in answers:
+            answers[given] = ask(traces, *given)
+        return answers[given]
+
+    return answer
 
 
 def spans(pairs: Sequence[str], most: int) -> tuple[Evidence, ...]:

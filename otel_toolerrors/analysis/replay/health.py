@@ -54,7 +54,7 @@ def spells(service: str, seen: Iterable[Seen], sick: AbstractSet[Category] = SIC
     for one in seen:
         if one.category in sick:
             failing.append(one)
-        elif one.category not in _SILENT:
+        elif failing and one.category not in _SILENT:
             yield from _spell(service, failing, one.start)
             failing = []
     yield from _spell(service, failing, inf)

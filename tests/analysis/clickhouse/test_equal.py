@@ -1,6 +1,7 @@
 """Every view, every finding and a replay are the same on both engines, over one big simulated fleet."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from math import isclose
 from types import SimpleNamespace
@@ -23,9 +24,14 @@ _USUAL = 50
 class _Listening:
     """Passes questions on, and keeps the answers."""
 
-    def __init__(self, traces):
+    def __init__(self, traces, answers=None):
         self.traces = traces
-        self.answers = []
+        self.answers = [] if answers is None else answers
+
+    @contextmanager
+    def snapshot(self):
+        with self.traces.snapshot() as stored:
+            yield _Listening(stored, self.answers)
 
     def sql(self, query, params=None):
         relation = self.traces.sql(query, params)

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.plants import PLANTS
-from otel_toolerrors.analysis.findings import DETECTORS, find
+from otel_toolerrors.analysis.findings import DETECTORS, Options, find
+from otel_toolerrors.analysis.findings.tested import significant
 from tests.analysis.fleets import planted
 
 
@@ -44,6 +45,18 @@ def test_findings_come_in_a_stable_order_with_stable_content():
     assert [one.severity for one in first] == sorted((one.severity for one in first), key=grades.index)
 
 
+def test_storing_the_views_changes_nothing():
+    """What is found while each view is computed once is what the views themselves give; and nothing is left behind."""
+    traces = planted(*PLANTS)
+    tables = "SELECT table_name FROM duckdb_tables()"
+    before, found = traces.sql(tables).fetchall(), find(traces)
+    by_kind = [significant(look(traces, Options()), Options().false_discoveries) for look in DETECTORS.values()]
+
+    assert len({one.kind for one in found}) > len(DETECTORS) / 2
+    assert sorted(_told(one) for kind in by_kind for one in kind) == sorted(map(_told, found))
+    assert before == traces.sql(tables).fetchall()
+
+
 def test_evidence_points_at_spans_that_exist():
     """Every trace and span id that a finding names is in the traces."""
     traces = planted("should_retry", "stale_hint", "overhead")
@@ -70,6 +83,11 @@ def test_every_kind_is_documented():
     pages = {path.stem for path in (Path(__file__).parents[3] / "docs" / "findings").glob("*.md")}
 
     assert set(DETECTORS) <= pages
+
+
+def _told(finding):
+    """All but what it cost: sums of the same numbers in another order may differ in their last digits."""
+    return repr({name: told for name, told in finding.to_dict().items() if name != "cost"})
 
 
 def _subjects(finding):

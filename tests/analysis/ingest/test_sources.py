@@ -108,6 +108,17 @@ def test_a_limit_that_cannot_be_met_is_an_error(tmp_path):
         analysis.open(tmp_path / "traces.jsonl", memory_limit="15MB", disk_limit="1MB", threads=1)
 
 
+@pytest.mark.parametrize("kept", [None, "kept.duckdb"])
+def test_a_question_that_outgrows_memory_goes_to_disk(kept, tmp_path):
+    """Also after reading, whose own temporary files are gone by then; and nothing is left behind."""
+    (tmp_path / "traces.jsonl").write_bytes(lines(1))
+    database = kept and tmp_path / kept
+    with analysis.open(tmp_path / "traces.jsonl", database=database, memory_limit="100MB", threads=1) as traces:
+        spilling = traces.sql("SELECT n FROM (SELECT range AS n, md5(n::VARCHAR) AS h FROM range(1000000) ORDER BY h)")
+        assert 1_000_000 == len(spilling.fetchall())
+    assert {"traces.jsonl", *filter(None, [kept])} == {path.name for path in tmp_path.iterdir()}
+
+
 def test_progress_is_told_in_bytes(tmp_path, open_traces):
     """Whoever waits learns how far it is."""
     sizes = [(tmp_path / name).write_bytes(lines(2)) for name in ("a.jsonl", "b.jsonl")]
