@@ -95,8 +95,7 @@ class Outbox(Generic[T]):
         self._failing = False
         self._closed = False
         self._reset()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=partial(_call_if_alive, WeakMethod(self._after_fork)))
+        in_forked_children(self._after_fork)
 
     def put(self, item: T) -> None:
         """Hand over ``item``. Never blocks and never raises."""
@@ -221,6 +220,12 @@ class Outbox(Generic[T]):
             log.warning("telemetry is written again")
         self._failing = False
         return True
+
+
+def in_forked_children(method: Callable[[], None]) -> None:
+    """Have the bound method called in each forked child, as long as its object lives."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=partial(_call_if_alive, WeakMethod(method)))
 
 
 def _call_if_alive(method: WeakMethod[Callable[[], None]]) -> None:

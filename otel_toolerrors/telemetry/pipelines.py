@@ -18,7 +18,7 @@ from otel_toolerrors.vocabulary.words import DropReason
 from .handle import Part, Telemetry
 from .otlp_json import encode_logs, encode_spans
 from .outbox import Drops, Outbox
-from .processors import CountedSpanExporter, LogsToOutbox, SpansToOutbox
+from .processors import CountedSpanExporter, CountedSpanProcessor, LogsToOutbox, SpansToOutbox
 from .signals import SCOPE
 from .trace_files import Rotation, TraceFiles
 
@@ -117,11 +117,12 @@ def to_exporters(providers: Providers, exporters: list[str], *, logs: bool) -> T
         exporters if (named := named_exporters(signal)) is None else named for signal in ("logs", "metrics")
     )
     counted = [CountedSpanExporter(_load("traces", name), drops) for name in exporters]
-    spans = [BatchSpanProcessor(cast("SpanExporter", exporter)) for exporter in counted]
+    batches = [BatchSpanProcessor(cast("SpanExporter", exporter)) for exporter in counted]
+    spans = [CountedSpanProcessor(batch, exporter, drops) for batch, exporter in zip(batches, counted, strict=True)]
     records = [BatchLogRecordProcessor(_load("logs", name)) for name in log_exporters] if logs else []
     tracer_provider = providers.tracer()
     for processor in spans:
-        tracer_provider.add_span_processor(processor)
+        tracer_provider.add_span_processor(cast("SpanProcessor", processor))
     logger_provider = providers.logger() if records else None
     if logger_provider is not None:
         for record_processor in records:

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 from opentelemetry.context import Context
 from opentelemetry.trace import get_current_span
 
+from otel_toolerrors.engine.locks import new_lock
 from otel_toolerrors.vocabulary import RunSpan
 
-from .outbox import EXIT_TIMEOUT, Drops, Outbox
+from .outbox import EXIT_TIMEOUT, Drops, Outbox, in_forked_children
 
 if TYPE_CHECKING:
     from opentelemetry.sdk._logs import ReadWriteLogRecord
-    from opentelemetry.sdk.trace import ReadableSpan, Span
+    from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
     from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 
@@ -105,11 +106,14 @@ class CountedSpanExporter:
     def __init__(self, exporter: SpanExporter, drops: Drops) -> None:
         self._exporter = exporter
         self._drops = drops
+        self.handed = 0
+        """Spans that it was given."""
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Deliver, or count."""
         from opentelemetry.sdk.trace.export import SpanExportResult
 
+        self.handed += len(spans)  # one batch at a time
         result = SpanExportResult.FAILURE
         with suppress(Exception):  # the processor would log it, with a traceback for each batch
             result = self._exporter.export(spans)
@@ -124,3 +128,49 @@ class CountedSpanExporter:
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Deliver what the exporter holds."""
         return self._exporter.force_flush(timeout_millis)
+
+
+class CountedSpanProcessor:
+    """Counts, at its end, the spans that another processor never gave to its exporter: its queue was full."""
+
+    def __init__(self, processor: SpanProcessor, exporter: CountedSpanExporter, drops: Drops) -> None:
+        self._processor = processor
+        self._exporter = exporter
+        self._drops = drops
+        self._lock = new_lock()
+        self._ended = 0
+        self._closed = False
+        in_forked_children(self._after_fork)
+
+    def on_start(self, span: Span, parent_context: Context | None = None) -> None:
+        """Nothing is sent before a span ends."""
+
+    def _on_ending(self, span: Span) -> None:
+        """Part of the SDK's interface, though not of its public one."""
+
+    def on_end(self, span: ReadableSpan) -> None:
+        """Hand the span over."""
+        if not span.context.trace_flags.sampled:
+            return
+        if self._closed:
+            self._drops.count("closed")
+            return
+        with self._lock:
+            self._ended += 1
+        self._processor.on_end(span)
+
+    def shutdown(self) -> None:
+        """Deliver what waits, stop, and count."""
+        self._closed = True
+        self._processor.shutdown()
+        missing = self._ended - self._exporter.handed
+        if missing > 0:
+            self._drops.count("queue_full", missing)
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """Deliver what waits."""
+        return self._processor.force_flush(timeout_millis)
+
+    def _after_fork(self) -> None:
+        """What waited belongs to the parent."""
+        self._ended = self._exporter.handed = 0

@@ -1,5 +1,6 @@
 """Exporters that raise, block or are slow: the agent's results and pace stay, and its end comes."""
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -9,11 +10,12 @@ import time
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExportResult
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 import otel_toolerrors as te
 from otel_toolerrors.telemetry.handle import Telemetry
 from otel_toolerrors.telemetry.outbox import Drops
-from otel_toolerrors.telemetry.processors import CountedSpanExporter
+from otel_toolerrors.telemetry.processors import CountedSpanExporter, CountedSpanProcessor
 
 CALLS = 300
 FAR_BELOW_THE_FAULT = 5.0
@@ -58,11 +60,12 @@ def _be_slow(exporter):
     return SpanExportResult.FAILURE if exporter.stopped.wait(30) else SpanExportResult.SUCCESS
 
 
-def _work(fault):
+def _work(fault, queue=4_096):
     """Make calls while the exporter has its fault; give the handle, the outcomes and the seconds they took."""
     drops = Drops()
     exporter = CountedSpanExporter(Exporter(fault), drops)
-    processor = BatchSpanProcessor(exporter, max_queue_size=4_096, max_export_batch_size=64, schedule_delay_millis=1)
+    batches = BatchSpanProcessor(exporter, max_queue_size=queue, max_export_batch_size=64, schedule_delay_millis=1)
+    processor = CountedSpanProcessor(batches, exporter, drops)
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(processor)
     handle = Telemetry(destination="test", _drops=drops, _processors=(processor,), _exporters=(exporter,))
@@ -93,6 +96,56 @@ def test_what_an_exporter_loses_is_counted(fault):
     handle, _, _ = _work(fault)
     handle.shutdown(timeout=0.1)
     assert {"export_failed": CALLS + 1} == handle.dropped
+
+
+def test_what_does_not_fit_into_the_queue_is_counted():
+    """While the exporter blocks, spans that the SDK's queue has no room for are lost, and each is counted."""
+    handle, values, _ = _work(_block, queue=64)
+    handle.shutdown(timeout=0.1)
+    assert [2 * n for n in range(CALLS)] == values
+    assert {"export_failed", "queue_full"} == set(handle.dropped)
+    assert CALLS + 1 == sum(handle.dropped.values())
+
+
+def test_what_ends_after_the_end_is_counted():
+    """A span that ends once telemetry is shut down is lost, and counted."""
+    drops, provider = Drops(), TracerProvider(shutdown_on_exit=False)
+    exporter = CountedSpanExporter(InMemorySpanExporter(), drops)
+    processor = CountedSpanProcessor(BatchSpanProcessor(exporter), exporter, drops)
+    provider.add_span_processor(processor)
+    with provider.get_tracer("test").start_as_current_span("late"):
+        processor.shutdown()
+    assert {"closed": 1} == drops.by_reason()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork, which this system lacks")
+def test_a_forked_child_counts_its_own_losses_only(tmp_path):
+    """Spans that wait in the parent at the fork are the parent's to deliver: the child has lost nothing."""
+    code = """
+        import os, sys
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+        from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+        from otel_toolerrors.telemetry.outbox import Drops
+        from otel_toolerrors.telemetry.processors import CountedSpanExporter, CountedSpanProcessor
+        drops, provider, memory = Drops(), TracerProvider(shutdown_on_exit=False), InMemorySpanExporter()
+        exporter = CountedSpanExporter(memory, drops)
+        processor = CountedSpanProcessor(BatchSpanProcessor(exporter), exporter, drops)
+        provider.add_span_processor(processor)
+        tracer = provider.get_tracer("test")
+        for _ in range(3): tracer.start_span("parent's").end()
+        child = os.fork()
+        if child == 0: tracer.start_span("child's").end()
+        processor.shutdown()
+        good = not drops.by_reason() and len(memory.get_finished_spans()) == (3 if child else 1)
+        if not child: os._exit(0 if good else 3)
+        print(good, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code)], cwd=tmp_path, capture_output=True, text=True,
+        check=False, timeout=60, env={"PYTHONPATH": ":".join(sys.path)},
+    )  # fmt: skip
+    assert "True 0\n" == done.stdout, done.stderr
 
 
 @pytest.mark.parametrize("fault", [_block, _never_return])

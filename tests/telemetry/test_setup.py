@@ -240,7 +240,7 @@ def test_the_environment_chooses_otlp(monkeypatch, environment, exporter):
     monkeypatch.setenv("OTEL_METRICS_EXPORTER", "none")
     telemetry = configure("triage", set_global=False)
     assert telemetry.destination == environment.get("OTEL_TRACES_EXPORTER", "otlp")
-    inner = telemetry._processors[0].span_exporter._exporter
+    inner = telemetry._exporters[0]._exporter
     assert f".{exporter}." in type(inner).__module__
     telemetry.shutdown()
 
