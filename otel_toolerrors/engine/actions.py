@@ -70,7 +70,7 @@ class Done:
 Reply = Succeeded | Failed | Done
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Decision:
     """How the call ended, before anyone puts it into words."""
 

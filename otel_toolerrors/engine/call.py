@@ -79,7 +79,9 @@ class Call:
 
     def open(self) -> Attempt | None:
         """Begin the first attempt at once, if nothing stands in its way; None: the ladder finds out what does."""
-        service = self.service
+        run, service = self.around.run, self.service
+        if run.stopped is not None or self.rules.tool in run.degraded:
+            return None
         ticket = service.breaker.free_ticket()
         if ticket is None or not service.pacer.free(self.now):
             return None

@@ -18,7 +18,7 @@ from otel_toolerrors.faults import Fault
 
 from .actions import Action, Attempt, Decision, Done, Failed, Refresh, Reply, Sleep, Succeeded
 from .call import Call
-from .ladder import Climb, bar, climb, succeed
+from .ladder import Climb, climb, succeed
 from .observer import Observer
 
 Judge = Callable[[Attempt, Exception], Fault]
@@ -58,7 +58,7 @@ class AsyncHands:
 
 def make(call: Call, hands: Hands, do: SyncHands, observer: Observer) -> Decision:
     """Make one logical call, blocking."""
-    first = None if bar(call) else call.open()
+    first = call.open()
     if first is None:
         return drive(climb(call), hands, do, observer)
     try:
@@ -75,7 +75,7 @@ def make(call: Call, hands: Hands, do: SyncHands, observer: Observer) -> Decisio
 
 async def amake(call: Call, hands: Hands, do: AsyncHands, observer: Observer) -> Decision:
     """Make one logical call in the current task."""
-    first = None if bar(call) else call.open()
+    first = call.open()
     if first is None:
         return await adrive(climb(call), hands, do, observer)
     try:

@@ -66,7 +66,7 @@ def succeed(call: Call, value: Any) -> Decision:
     if rules.cache_ttl is not None:
         around.cache.keep(call.target, value, call.now)
     tried = call.tried
-    return Decision(kind="ok", value=value, fault=call.last_fault, attempts=len(tried), tried=tuple(tried))
+    return Decision("ok", value, call.last_fault, len(tried), tuple(tried))  # by position: half the price
 
 
 def _stand_in(call: Call, fault: Fault) -> Generator[Action, Reply, Decision | None]:

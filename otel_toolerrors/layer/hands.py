@@ -35,9 +35,8 @@ class LayerHands:
     def _tool(self, attempt: Attempt) -> Tool:
         """Find what the attempt calls: the call's own tool, which nobody may have registered, or a fallback."""
         calling = CURRENT.get()
-        if calling is not None and calling.own is not None and calling.own.name == attempt.tool:
-            return calling.own
-        return self._layer.tools[attempt.tool]
+        own = None if calling is None else calling.own
+        return own if own is not None and own.name == attempt.tool else self._layer.tools[attempt.tool]
 
     def _call(self, attempt: Attempt) -> Any:
         tool = self._tool(attempt)

@@ -117,7 +117,7 @@ class Run:
             raise TypeError(f"{tool!r} is an async tool: use `await run.acall(...)`")
         hands = self.layer.hands
         with calling:
-            decision = self._refused(calling, self._asked(calling))
+            decision = self._refused(calling, self._asked(calling)) if self._may_refuse(calling) else None
             if decision is None:
                 decision = make(calling, hands.common, hands.sync, calling.trace)
             return self._answer(calling, decision)
@@ -143,8 +143,10 @@ class Run:
         calling = self._begin(tool, arguments or {}, function, declared, in_band, call_id=call_id, key=key)
         hands = self.layer.hands
         with calling:
-            verdict = self._asked(calling)
-            decision = self._refused(calling, await _checked(verdict) if inspect.isawaitable(verdict) else verdict)
+            decision = None
+            if self._may_refuse(calling):
+                verdict = self._asked(calling)
+                decision = self._refused(calling, await _checked(verdict) if inspect.isawaitable(verdict) else verdict)
             if decision is None:
                 decision = await amake(calling, hands.common, hands.asynchronous, calling.trace)
             return self._answer(calling, decision)
@@ -279,6 +281,10 @@ class Run:
     def key_for(self, target: str) -> str:
         """Make the idempotency key of a call: the same until a call with the same arguments has worked."""
         return safe_digest(self.layer.secret, self.id, target, self._done.get(target, 0))
+
+    def _may_refuse(self, calling: Calling) -> bool:
+        """Whether there is anything to ask before the call is made: most layers have no permission check."""
+        return calling.own is None or self.layer.permission is not None
 
     def _asked(self, calling: Calling) -> Any:
         """Ask the permission check, if there is one; a check that fails is a no."""

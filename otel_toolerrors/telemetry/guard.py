@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache, wraps
 from operator import attrgetter
-from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from otel_toolerrors.vocabulary import Scalar, attributes_of
 
@@ -47,8 +47,14 @@ def render(record: object) -> dict[str, Scalar]:
     This runs for every call, and therefore makes one pass.
     """
     kind: type = type(record)
-    reader = _reader(kind)
-    return _filled({}, zip(reader.keys.values(), reader.values_of(record), strict=True))
+    keys, values_of = _reader(kind)
+    attributes = {}
+    for key, value in zip(keys.values(), values_of(record), strict=True):
+        if value is None:
+            continue
+        fits = value.__class__ is str and len(value) <= LIMIT and value.isascii()
+        attributes[key] = value if fits else _fit(value)
+    return attributes
 
 
 class Stencil:
@@ -58,46 +64,36 @@ class Stencil:
     """
 
     def __init__(self, kind: type, **same: object) -> None:
-        self._keys = _reader(kind).keys
+        self._keys, _ = _reader(kind)
         self._same: dict[str, Scalar] = {}
         self._same = self.filled(**same)
 
-    def filled(self, **fields: object) -> dict[str, Scalar]:
-        """Give the attributes of the record with these fields.
+    def filled(self, **fields: Any) -> dict[str, Scalar]:
+        """Give the attributes of the record with these fields, as `render` does.
 
         Raises:
             KeyError: The record has no such field.
         """
-        return _filled(self._same.copy(), zip(map(self._keys.__getitem__, fields), fields.values(), strict=True))
-
-
-def _filled(attributes: dict[str, Scalar], pairs: Iterable[tuple[str, Any]]) -> dict[str, Scalar]:
-    for key, value in pairs:
-        if value is None:
-            continue
-        kind = value.__class__
-        if kind is str:
-            fits = len(value) <= LIMIT and value.isascii()
-        else:
-            fits = kind is bool or kind is float or (kind is int and value in _INT64)
-        attributes[key] = value if fits else _fit(value)
-    return attributes
-
-
-class _Reader(NamedTuple):
-    keys: dict[str, str]
-    """By the field's name."""
-    values_of: Callable[[object], tuple[Any, ...]]
-    """Reads all fields at once."""
+        keys, attributes = self._keys, self._same.copy()
+        for name, value in fields.items():
+            if value is None:
+                continue
+            fits = value.__class__ is str and len(value) <= LIMIT and value.isascii()
+            attributes[keys[name]] = value if fits else _fit(value)
+        return attributes
 
 
 @cache
-def _reader(kind: type) -> _Reader:
-    attributes = attributes_of(kind)
-    return _Reader({name: attribute.key for name, attribute in attributes.items()}, attrgetter(*attributes))
+def _reader(kind: type) -> tuple[dict[str, str], Callable[[object], tuple[Any, ...]]]:
+    """Give the attribute of each field, and what reads all fields of a record at once."""
+    keys = {name: attribute.key for name, attribute in attributes_of(kind).items()}
+    return keys, attrgetter(*keys)
 
 
 def _fit(value: Any) -> Scalar:
+    kind = value.__class__
+    if kind is bool or kind is float or (kind is int and value in _INT64):
+        return value  # type: ignore[no-any-return]
     if isinstance(value, float):
         return float(value)
     if isinstance(value, int):
