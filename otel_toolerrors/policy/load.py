@@ -83,9 +83,10 @@ def _model_in(hint: Any) -> type[BaseModel] | None:
     return next((model for arg in get_args(hint) if (model := _model_in(arg))), None)
 
 
-_TABLE = re.compile(r"^\s*\[{1,2}\s*(?P<path>[^\]]+?)\s*\]{1,2}")
-_KEY = re.compile(r"""^\s*(?P<path>(?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
-_PART = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
+# Not compiled, as only a policy with a mistake needs them.
+_TABLE = r"^\s*\[{1,2}\s*(?P<path>[^\]]+?)\s*\]{1,2}"
+_KEY = r"""^\s*(?P<path>(?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*="""
+_PART = r"""[\w-]+|"[^"]*"|'[^']*'"""
 
 
 def _line_numbers(text: str) -> dict[tuple[str, ...], int]:
@@ -94,16 +95,16 @@ def _line_numbers(text: str) -> dict[tuple[str, ...], int]:
     table: tuple[str, ...] = ()
     rows: dict[tuple[str, ...], int] = {}
     for number, line in enumerate(text.splitlines(), start=1):
-        if header := _TABLE.match(line):
+        if header := re.match(_TABLE, line):
             table = _parts(header["path"])
             if line.lstrip().startswith("[["):
                 rows[table] = rows.get(table, -1) + 1
                 table = (*table, str(rows[table]))
             places.setdefault(table, number)
-        elif key := _KEY.match(line):
+        elif key := re.match(_KEY, line):
             places.setdefault((*table, *_parts(key["path"])), number)
     return places
 
 
 def _parts(path: str) -> tuple[str, ...]:
-    return tuple(part.strip("\"'") for part in _PART.findall(path))
+    return tuple(part.strip("\"'") for part in re.findall(_PART, path))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from otel_toolerrors.engine import Decision
 from otel_toolerrors.faults import Fault
 from otel_toolerrors.vocabulary import Category, SideEffects
 
+from .published import PUBLISHED
+
 
 class EnvelopeError(BaseModel):
     """The error inside the envelope."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = PUBLISHED
 
     code: str
     """Stable, fine code: ``timeout.read``, ``http.404``."""
@@ -36,7 +38,7 @@ class EnvelopeError(BaseModel):
 class Envelope(BaseModel):
     """The whole answer. Its JSON schema is published as ``docs/envelope.schema.json``."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = PUBLISHED
 
     ok: bool
     """True only when the tool's own result stands beside it."""

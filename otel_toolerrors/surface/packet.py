@@ -7,19 +7,20 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from otel_toolerrors.engine import Decision
 from otel_toolerrors.faults import Fault
 from otel_toolerrors.vocabulary import SideEffects, StopReason
 
 from .envelope import is_open_write
+from .published import PUBLISHED
 
 
 class RecoveryPacket(BaseModel):
     """What failed, and what may and may not be done next."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = PUBLISHED
 
     run_id: str
     trace_id: str | None

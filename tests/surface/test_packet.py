@@ -118,3 +118,11 @@ def test_packets_can_be_kept_in_a_folder(tmp_path):
     assert 2 == len(files)
     assert [outcome.packet] * 2 == [RecoveryPacket.model_validate_json(file.read_text()) for file in files]
     assert {0o600} == {file.stat().st_mode & 0o777 for file in files}
+
+
+def test_a_schema_says_what_the_fields_mean_where_there_are_sources():
+    """A model that is made at run time, whose sources nobody has, still has a schema."""
+    schema = RecoveryPacket.model_json_schema()
+    assert schema["properties"]["tried"]["description"] == "Tools called, one name per attempt."
+    made = type("Made", (Envelope,), {"__module__": "nowhere"})
+    assert "error" in made.model_json_schema()["properties"]
