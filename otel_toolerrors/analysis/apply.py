@@ -10,7 +10,8 @@ from otel_toolerrors.faults import RuleError, load_rules
 from otel_toolerrors.faults.toml import read_toml
 from otel_toolerrors.policy import PolicyError, load_policy
 
-from .patch import Change, Patch, Row, Target, leaves, merged, render
+from .editing import edited
+from .patch import Change, Patch, Target, merged
 
 FILES: Mapping[Target, str] = {
     "policy": "toolerrors.toml",
@@ -18,8 +19,6 @@ FILES: Mapping[Target, str] = {
     "catalog": "toolerrors.catalog.toml",
 }
 """The file that each kind of patch is written to."""
-
-_TABLES: Mapping[Target, str] = {"rules": "rule", "catalog": "suggestion"}
 
 
 class ApplyError(ValueError):
@@ -42,7 +41,7 @@ def apply(
     Args:
         patches: What findings, or `tune`, propose.
         folder: Where to; made if missing.
-        bases: The files in force, by target: what is written holds their content and the changes.
+        bases: The files in force, by target: what is written is their text, comments too, with the changes in it.
         overwrite: Replace files that exist.
 
     Raises:
@@ -75,44 +74,34 @@ def proposed(patches: Iterable[Patch], *, bases: Mapping[Target, str | Path] | N
     """
     everything = list(patches)
     targets = [target for target in FILES if any(patch.target == target for patch in everything)]
-    return {target: _text(merged(everything, target), (bases or {}).get(target)) for target in targets}
+    texts: dict[Target, str] = {}
+    for target in targets:
+        base = (bases or {}).get(target)
+        try:
+            texts[target] = _text(merged(everything, target), base)
+        except (OSError, ValueError, RecursionError) as error:
+            raise ApplyError(f"{base}: cannot be read ({error})") from error
+    return texts
 
 
 def _text(patch: Patch, base: str | Path | None) -> str:
-    """The base's content with the patch in it. Comments of the base are lost: TOML readers do not keep them."""
-    document = _read(base) if base is not None else {}
-    table = _TABLES.get(patch.target)
-    old = [Row(table, keys, "") for keys in document.pop(table, [])] if table else []
-    new = [row.matches for row in patch.rows]
-    kept = [row for row in old if row.matches not in new]
-    if patch.target == "catalog":
-        document.setdefault("version", "patched")
-    changes = [_joined(change, document) for change in patch.changes]
-    own = {change.path for change in changes}
-    rest = [Change(path, value) for path, value in leaves(document) if path not in own]
-    return render([*rest, *changes], [*patch.rows, *kept])
-
-
-def _joined(change: Change, document: Mapping[str, Any]) -> Change:
-    """A list adds to the list that is there."""
-    before = document.get(change.path[0]) if len(change.path) == 1 else None
-    if isinstance(before, list) and isinstance(change.value, list):
-        return Change(change.path, [*before, *(item for item in change.value if item not in before)], change.reason)
-    return change
+    """The base with the patch in it, or the patch alone."""
+    text = Path(base).read_text(encoding="utf-8") if base is not None else ""
+    changes = patch.changes
+    if patch.target == "catalog" and "version" not in read_toml(text):
+        changes = (Change(("version",), "patched"), *changes)
+    return edited(text, changes, patch.rows)
 
 
 def _read(path: str | Path) -> dict[str, Any]:
-    try:
-        return read_toml(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ApplyError(f"{path}: cannot be read ({error})") from error
+    return read_toml(Path(path).read_text(encoding="utf-8"))
 
 
 def _check(target: Target, path: Path) -> None:
     """Refuse what the reader of the file would refuse."""
     try:
         _READERS[target](path)
-    except (PolicyError, RuleError) as error:
+    except (PolicyError, RuleError, ValueError) as error:
         raise ApplyError(f"the patch is not valid, nothing was written: {error}") from error
 
 

@@ -45,7 +45,12 @@ class Row:
     @property
     def matches(self) -> Mapping[str, Any]:
         """What the rule is about, whatever it says of that: of two rules about the same, only one can hold."""
-        return {key: value for key, value in self.keys.items() if key not in _VERDICT}
+        return matched(self.keys)
+
+
+def matched(keys: Mapping[str, Any]) -> dict[str, Any]:
+    """What the rule with these keys is about."""
+    return {key: value for key, value in keys.items() if key not in _VERDICT}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,13 @@
 """Writing proposed changes to files."""
 
 import tomllib
+from copy import deepcopy
 
 import pytest
+from hypothesis import given, strategies as st
 
 from otel_toolerrors.analysis.apply import ApplyError, apply
+from otel_toolerrors.analysis.editing import edited
 from otel_toolerrors.analysis.patch import Change, Patch, Row
 from otel_toolerrors.faults import load_rules
 from otel_toolerrors.policy import load_policy
@@ -86,3 +89,107 @@ def test_of_two_rules_for_the_same_error_the_first_is_written(tmp_path):
     (new,) = apply([RULE, also], tmp_path / "new", bases={"rules": old})
 
     assert [("transient", True)] == [(rule.category, rule.passing) for rule in load_rules(new)]
+
+
+BASE = """\
+# our policy; ask before you change it
+
+[retry]  # every tool
+max_attempts = 4  # four is enough
+base_delay = 0.5
+
+# search is slow
+[tools.search]
+effects = "read"
+
+[tools.search.retry]
+max_attempts = 2
+
+# and this is the end
+[breaker]
+cooldown = 30.0
+"""
+
+
+def test_the_comments_and_the_order_of_the_base_stay(tmp_path):
+    """Only lines that the patch is about change; the reason for each stands above it, and new tables come last."""
+    (tmp_path / "old.toml").write_text(BASE)
+    changes = [
+        Change(("tools", "search", "retry", "max_attempts"), 5, "it pays"),
+        Change(("retry", "jitter"), "full", "calls come together"),
+        Change(("retry", "max_attempts"), 3, "few recover later"),
+        Change(("services", "api", "breaker", "cooldown"), 60.0, "it reopened"),
+    ]
+    (path,) = apply([Patch("policy", tuple(changes))], tmp_path / "new", bases={"policy": tmp_path / "old.toml"})
+
+    few, jitter, pays = "# few recover later\n", '# calls come together\njitter = "full"\n', "# it pays\n"
+    expected = BASE.replace("max_attempts = 4", f"{few}max_attempts = 3")
+    expected = expected.replace("base_delay = 0.5\n", f"base_delay = 0.5\n{jitter}")
+    expected = expected.replace("max_attempts = 2", f"{pays}max_attempts = 5")
+    assert f"{expected}\n[services.api.breaker]\n# it reopened\ncooldown = 60.0\n" == path.read_text()
+
+
+def test_comments_stay_with_their_rules(tmp_path):
+    """A new rule comes first, below the head of the file; a rule about the same error is changed where it stands."""
+    head, first = (
+        "# our rules\n\n",
+        '# seen in spring\n[[rule]]\ncode = "own.first"\ncategory = "bug"\npassing = false\n',
+    )
+    first += 'names = ["first"]  # by its name\n'
+    flaky = (
+        '\n[[rule]]\ncode = "own.old"\ncategory = "bug"\npassing = false\nwhy = "it looked so"\nmessage = ["flaky"]\n'
+    )
+    (tmp_path / "rules.toml").write_text(head + first + flaky)
+    new = {"code": "own.new", "category": "transient", "passing": True, "message": ["new"]}
+    patch = Patch("rules", rows=(Row("rule", FLAKY, "it passes"), Row("rule", new, "nobody knew it")))
+    (path,) = apply([patch], tmp_path / "new", bases={"rules": tmp_path / "rules.toml"})
+
+    added = (
+        '# nobody knew it\n[[rule]]\ncode = "own.new"\ncategory = "transient"\npassing = true\nmessage = ["new"]\n\n'
+    )
+    changed = (
+        '\n# it passes\n[[rule]]\ncode = "own.flaky"\ncategory = "transient"\npassing = true\nmessage = ["flaky"]\n'
+    )
+    assert head + added + first + changed == path.read_text()
+
+
+def test_a_list_grows_where_it_stands(tmp_path):
+    """What the base retires stays retired, with the comment that says why."""
+    (tmp_path / "catalog.toml").write_text('version = "3"\nwithout = [\n  "a",  # of no use\n]\n')
+    (path,) = apply([RETIRED], tmp_path / "new", bases={"catalog": tmp_path / "catalog.toml"})
+
+    without = 'without = [\n  "a",  # of no use\n  "missing.look",\n]\n'
+    assert f'version = "3"\n# stale\n{without}' == path.read_text()
+
+
+NAMES = st.sampled_from(["a", "b", "c d"])
+STYLES = st.sampled_from(["header", "dotted", "inline"])
+
+
+@st.composite
+def bases_and_paths(draw):
+    """A policy-like text in one of TOML's ways to write a table, what it says, and a path to set in it."""
+    table = draw(st.dictionaries(NAMES, st.dictionaries(NAMES, st.integers(), min_size=1), min_size=1))
+    style = draw(STYLES)
+    lines = ["# head", ""]
+    for name, keys in table.items():
+        rows = [f'"{key}" = {value}' for key, value in keys.items()]
+        if style == "header":
+            lines += [f'[t."{name}"]  # {name}', *rows, "# a word", ""]
+        elif style == "dotted":
+            lines += [f't."{name}".{row}  # {name}' for row in rows]
+        else:
+            lines += [f't."{name}" = {{ {", ".join(rows)} }}  # {name}']
+    return "\n".join(lines) + "\n", {"t": table}, draw(st.sampled_from(["t", "u"])), draw(NAMES), draw(NAMES)
+
+
+@given(case=bases_and_paths(), value=st.integers())
+def test_a_change_is_the_only_change(case, value):
+    """However the base writes its tables, what is read back is the base with that key set, and no comment is lost."""
+    text, document, *path = case
+    after = edited(text, [Change(tuple(path), value, "why")], [])
+    expected = deepcopy(document)
+    expected.setdefault(path[0], {}).setdefault(path[1], {})[path[2]] = value
+
+    assert expected == tomllib.loads(after)
+    assert [] == [line for line in text.splitlines() if "#" in line and line.partition("#")[2] not in after]
