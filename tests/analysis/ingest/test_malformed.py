@@ -19,7 +19,9 @@ def changed(old: bytes, new: bytes) -> bytes:
     return content.replace(old, new, 1)
 
 
-# name: content, numbers of the spans read, what quarantine says (a part of each reason)
+# What the file is: content, numbers of the spans read, what quarantine says (a part of each reason).
+# A writer that was killed, a disk that was full and copied files cut, glue and pad lines; other writers than the SDKs
+# spell numbers, names and times in their own ways; and a folder of traces holds what is none.
 CASES = {
     "garbage between lines": (GOOD + b"%%% not json\n" + ALSO_GOOD, [1, 2], ["not JSON"]),
     "a line cut in the middle": (GOOD + GOOD[:80] + b"\n" + ALSO_GOOD, [1, 2], ["not JSON"]),
@@ -95,6 +97,59 @@ def test_reads_what_is_sound_and_tells_what_is_not(name, load):
     for reason, row in zip(reasons, rows, strict=True):
         assert reason in row[3]
     assert len(rows) == traces.ingested.quarantined
+
+
+# What stands in the table for a spelling that is odd but sound: of the changed span, a column and its value.
+VALUES = {
+    "invalid UTF-8": ("name", "\ufffd\ufffd"),
+    "half a surrogate pair": ("name", "?"),
+    "a raw tab in a string": ("name", "a\tb"),
+    "a field twice": ("name", "y"),
+    "a time as a number": ("start_ns", 1_790_000_000_000_000_000),
+    "a time as a float": ("start_ns", 1_790_000_000_000_000_000),
+    "no times": ("nullif(start_ns, 0)", None),
+    "a kind by name": ("kind", "CLIENT"),
+    "a kind that nobody knows": ("kind", None),
+    "an integer as a number": ("attributes['k']", "5"),
+    "an integer that overflows": ("attributes['k']", "99999999999999999999"),
+    "an attribute without a value": ("attributes['k']", None),
+    "the same attribute twice": ("attributes['k']", "5"),
+    "a NaN as a string": ("attributes['k']", "NaN"),
+    "a NaN as a literal": ("attributes['k']", "NaN"),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_reads_an_odd_spelling_as_what_it_says(name, load):
+    """What is read is the value that was meant, or nothing; never another value."""
+    column, expected = VALUES[name]
+    traces = load(CASES[name][0])
+    assert [(expected,)] == traces.sql(f"SELECT {column} FROM spans WHERE span_id LIKE '%4'").fetchall()  # noqa: S608
+
+
+_LEFT_OUT = ["is no bigint; the attribute was left out"]
+
+
+@pytest.mark.parametrize(
+    ("value", "number", "told"),
+    [
+        (b'{"intValue":5}', 5, []),
+        (b'{"doubleValue":5.0}', 5, []),
+        (b'{"stringValue":"5"}', 5, []),
+        (b"{}", None, []),
+        (b'{"intValue":"99999999999999999999"}', None, _LEFT_OUT),
+        (b'{"stringValue":"five"}', None, _LEFT_OUT),
+        (b'{"doubleValue":"NaN"}', None, _LEFT_OUT),
+        (b'{"boolValue":true}', None, _LEFT_OUT),
+    ],
+)
+def test_an_attribute_of_ours_that_is_no_number_is_told(value, number, told, load):
+    """An attribute that has a column of numbers is the number, or is left out with a row that says so."""
+    content = line(span(1, {"toolerrors.attempt": 5}))
+    assert b'{"intValue":"5"}' in content
+    traces = load(content.replace(b'{"intValue":"5"}', value))
+    assert [(number,)] == traces.sql('SELECT "toolerrors.attempt" FROM spans').fetchall()
+    assert told == [row[0].rpartition("' ")[2] for row in traces.sql("SELECT reason FROM quarantine").fetchall()]
 
 
 def test_names_line_and_offset(load):
