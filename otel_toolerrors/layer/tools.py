@@ -6,6 +6,7 @@ import difflib
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 from pydantic import PydanticUserError, TypeAdapter
@@ -21,6 +22,8 @@ _LONGEST_NAME = 80
 
 InBand = Callable[[Any], bool] | bool
 """Whether a tool's errors come back as values: True for the known forms, or a test of one's own."""
+
+_EXTRAORDINARY = inspect.CO_COROUTINE | inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 
 KEY_PARAMETER = "idempotency_key"
 """A tool with a parameter of this name is given its idempotency key."""
@@ -103,17 +106,24 @@ def made_up(name: str) -> str:
 
 def tool_from(function: Callable[..., Any], *, name: str | None, declared: Declaration, in_band: InBand) -> Tool:
     """Make a tool of a function; a generator's items become one value."""
-    takes_key = _takes_key(function)
-    function = collected(function)
+    takes_key, is_async = _takes_key(function), False
+    if not _is_ordinary(function):
+        function = collected(function)
+        # An instance may have an async __call__.
+        is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
     return Tool(
         name=name or str(getattr(function, "__name__", type(function).__name__)),
         function=function,
         declared=declared,
-        # An instance may have an async __call__.
-        is_async=inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__),
+        is_async=is_async,
         key_parameter=KEY_PARAMETER if takes_key else None,
         in_band=in_band,
     )
+
+
+def _is_ordinary(function: Callable[..., Any]) -> bool:
+    """Whether it can be seen at once that it is neither async nor a generator, nor marked as what it is not."""
+    return type(function) is FunctionType and not function.__dict__ and not function.__code__.co_flags & _EXTRAORDINARY
 
 
 def _takes_key(function: Callable[..., Any]) -> bool:
