@@ -85,8 +85,8 @@ dropped and counted, by reason, in `toolerrors.telemetry.dropped` and in `config
 
 **The end.** `configure(...)` gives a handle, also as a context manager. `shutdown(timeout=5.0)` delivers what has ended
 and stops, at the interpreter's exit at the latest; after those seconds exporters are told to give up, and what they
-lose is counted, as is what the SDK's own queue had no room for. Python 3.12 and later let no thread be started at the interpreter's exit: what was not shut down before
-waits there as long as the exporters do, ten seconds each.
+lose is counted, as is what the SDK's own queue had no room for. Python 3.12 and later let no thread be started at the
+interpreter's exit: what was not shut down before waits there as long as the exporters do, ten seconds each.
 
 **Without code.** Under `opentelemetry-instrument`, or after `ToolErrorsInstrumentor().instrument()`, every installed
 framework that has an observer is watched; nothing about its behaviour changes.
