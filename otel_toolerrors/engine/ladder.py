@@ -9,7 +9,6 @@ and async drivers, replay and simulation all run this code.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from otel_toolerrors.faults import Fault
@@ -46,7 +45,8 @@ def climb(call: Call, first: Fault | None = None) -> Climb:
         return succeed(call, settled.value)
     decision = yield from _stand_in(call, settled)
     decision = decision or _degrade(call, settled) or fail(call, settled)
-    return replace(decision, attempts=len(call.tried), tried=tuple(call.tried), refusal=call.refused)
+    decision.attempts, decision.tried, decision.refusal = len(call.tried), tuple(call.tried), call.refused
+    return decision
 
 
 def bar(call: Call) -> Decision | None:
@@ -97,7 +97,9 @@ def _recall(call: Call, fault: Fault) -> Decision | None:
     if kept is None:
         return None
     call.emit(_used(call, "cache", fault, good=True, quality="stale", age=kept.age))
-    return replace(_stood_in(call, kept.value, fault, "cache", "stale"), age=kept.age)
+    decision = _stood_in(call, kept.value, fault, "cache", "stale")
+    decision.age = kept.age
+    return decision
 
 
 def _used(

@@ -55,7 +55,9 @@ def is_open_write(fault: Fault) -> bool:
     return fault.effects in ("write", "destructive") and fault.side_effects == "unknown"
 
 
-def envelope_for(decision: Decision, fault: Fault, tool: str, *, hint: str | None, trace_id: str | None) -> Envelope:
+def envelope_for(
+    decision: Decision, fault: Fault, tool: str, *, summary: str, hint: str | None, trace_id: str | None
+) -> Envelope:
     """Put a failure into the envelope."""
     stopped = decision.kind == "stopped" and fault.category not in ("validation", "not_found")
     return Envelope(
@@ -70,7 +72,7 @@ def envelope_for(decision: Decision, fault: Fault, tool: str, *, hint: str | Non
             side_effects="none" if fault.effects == "read" else fault.side_effects,
             human_action_required=stopped or is_open_write(fault) or fault.category in NEEDS_A_PERSON,
             retry_after=fault.retry_after,
-            summary=fault.message,
+            summary=summary,
             recovery_hint=hint,
             trace_id=trace_id or None,
         ),

@@ -88,8 +88,9 @@ _DONE = "do not repeat the operation: it has taken effect"
 
 
 def packet_for(
-    decision: Decision, fault: Fault, tool: str, *, target: str, run_id: str, trace_id: str | None, keyed: bool
-) -> RecoveryPacket:
+    decision: Decision, fault: Fault, tool: str, *, summary: str, target: str, run_id: str, trace_id: str | None,
+    keyed: bool,
+) -> RecoveryPacket:  # fmt: skip
     """Write the packet for a failed call."""
     writes = fault.effects in ("write", "destructive")
     open_write = is_open_write(fault)
@@ -105,7 +106,7 @@ def packet_for(
         tool=tool,
         failed_step=f"{tool} {target}".strip(),
         code=fault.code,
-        summary=fault.message,
+        summary=summary,
         side_effects=fault.side_effects,
         attempts=decision.attempts,
         tried=decision.tried,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from otel_toolerrors.engine import Call, Decision, RunState
@@ -62,13 +62,14 @@ class Surfacer:
             return answered(decision, call.tool, where.call_id)
         hints, dropped = self._hints(call.tool, fault)
         hint = hints[0].text if hints else None
-        envelope = envelope_for(decision, self._quoted(fault), call.tool, hint=hint, trace_id=where.trace_id)
+        summary = neutralise(fault.message, self.policy.max_chars)
+        envelope = envelope_for(decision, fault, call.tool, summary=summary, hint=hint, trace_id=where.trace_id)
         text, context = self._text(decision, call, envelope, hints, remaining)
         if decision.kind == "surfaced":
             call.emit(
                 self._surfaced(decision, call, fault, text, context=context, dropped=dropped, remaining=remaining)
             )
-        packet = self._packet(decision, call, fault, where)
+        packet = self._packet(decision, call, fault, where, summary)
         outcome = answered(decision, call.tool, where.call_id)
         outcome.message, outcome.envelope, outcome.packet = text, envelope, packet
         return outcome
@@ -84,9 +85,6 @@ class Surfacer:
         fresh = [hint for hint in chosen if self.policy.stale == "show" or offered.issuperset(hint.tools)]
         dropped = [hint.id for hint in chosen if hint not in fresh]
         return fresh[: self.policy.suggestions], dropped
-
-    def _quoted(self, fault: Fault) -> Fault:
-        return replace(fault, message=neutralise(fault.message, self.policy.max_chars))
 
     def _text(
         self, decision: Decision, call: Call, envelope: Envelope, hints: Sequence[Any], remaining: int | None
@@ -127,11 +125,13 @@ class Surfacer:
             context_remaining=remaining,
         )
 
-    def _packet(self, decision: Decision, call: Call, fault: Fault, where: Where) -> RecoveryPacket | None:
+    def _packet(
+        self, decision: Decision, call: Call, fault: Fault, where: Where, summary: str
+    ) -> RecoveryPacket | None:
         if decision.kind != "stopped" and not is_open_write(fault):
             return None
         packet = packet_for(
-            decision, self._quoted(fault), call.tool, target=call.target, run_id=where.run_id,
+            decision, fault, call.tool, summary=summary, target=call.target, run_id=where.run_id,
             trace_id=where.trace_id, keyed=call.keyed,
         )  # fmt: skip
         call.emit(
