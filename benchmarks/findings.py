@@ -15,12 +15,12 @@ from dataclasses import dataclass, field, replace
 from math import exp, factorial
 from pathlib import Path
 
+from benchmarks import replays
 from benchmarks.coverage import coverage
-from benchmarks.fleet import Fleet, fleets
-from benchmarks.plants import ORDINARY, PLANTS, UNAVAILABLE, Plant, Trouble
+from benchmarks.fleet import fleets
+from benchmarks.plants import ORDINARY, PLANTS, Plant
 from benchmarks.reading import opened
 from otel_toolerrors.analysis.findings import Finding, find
-from otel_toolerrors.policy import Policy, parse_policy
 
 Case = tuple[int, int]
 """Runs of a fleet, and how much of the ordinary noise it has: 1 is a tenth of all calls or so, 3 thrice that."""
@@ -89,32 +89,6 @@ def at_most(events: int, level: float = 0.95) -> float:
     return high
 
 
-_BASE = {"run": {"stop_on": [], "tool_failures": 50, "corrections_in_a_row": 50, "corrections": 50}}
-_OUTAGES = Trouble("search", UNAVAILABLE, outages=tuple((start / 10, start / 10 + 0.01) for start in range(1, 10)))
-_OTHERS = (
-    "[tools.search.retry]\nmax_attempts = 2\n",
-    "[breaker]\ncontrol = 'disabled'\n",
-    "[tools.search.retry]\nmax_attempts = 5\nbase_delay = 1.0\n[breaker]\ncontrol = 'disabled'\n",
-    "[tools.search.retry]\nmax_attempts = 4\nbase_delay = 4.0\n[services.search-api.breaker]\ncooldown = 5.0\n",
-)
-
-
-def replays(seeds: int) -> Iterator[tuple[str, int, float, float, float]]:
-    """What replay says of failed calls under another policy, beside a fleet that really ran under it."""
-    for seed in range(seeds):
-        recorded = opened(_fleet("", seed))
-        for text in _OTHERS:
-            fleet = _fleet(text, seed)
-            said = recorded.replay(fleet.policy).intervals["failed"]
-            truth = opened(fleet).sql("SELECT count(*) FROM calls WHERE outcome = 'surfaced'").fetchall()[0][0]
-            yield text, truth, said.value, said.low, said.high
-
-
-def _fleet(text: str, seed: int) -> Fleet:
-    policy = Policy.model_validate({**_BASE, **parse_policy(text).model_dump(exclude_unset=True)})
-    return Fleet(runs=300, seed=seed, every=5.0, policy=policy, ordinary=(_OUTAGES,))
-
-
 _HEAD = """# Findings: what is found, and what is found wrongly
 
 **Simulated**, by `python benchmarks/findings.py {arguments}`: fleets with one planted cause each, {seeds} seeds
@@ -139,11 +113,9 @@ these fleets together show. Only of those that were reported, fewer may: what is
 
 _REPLAY = """## Replay against fleets that really ran
 
-A fleet with nine outages of 15 s on one service is recorded under the default policy and replayed under another. The
-other policy then really runs in a fleet with the same outages. Failed calls:
-
-| policy | truth | replay | nine tenths of the replicas |
-| --- | --- | --- | --- |"""
+A fleet with nine outages of one service is recorded under the default policy and replayed under another. The other
+policy then really runs in a fleet with the same outages: see `benchmarks/replays.py`.
+"""
 
 
 def report(options: argparse.Namespace) -> str:
@@ -160,7 +132,7 @@ def report(options: argparse.Namespace) -> str:
     for kind, score in sorted(scores.items()):
         recalls = [f"{score.found[case]} of {score.planted[case]}" if score.planted[case] else "–" for case in cases]
         lines.append(f"| `{kind}` | {' | '.join([*recalls, _precision(score, 1), _precision(score, _NOISY)])} |")
-    lines += ["", *_alarm_lines(options), "", *_coverage_lines(options), "", *_replay_lines(options.seeds)]
+    lines += ["", *_alarm_lines(options), "", *_coverage_lines(options), "", _REPLAY, *replays.lines(options.seeds)]
     return "\n".join(lines) + "\n"
 
 
@@ -186,18 +158,6 @@ def _coverage_lines(options: argparse.Namespace) -> Iterator[str]:
     volumes = options.runs[:2]
     for kind, runs, truth, share, reported in coverage(volumes, options.coverage, options.workers):
         yield f"| `{kind}` | {runs} | {truth:.1%} | {share} | {reported} |"
-
-
-def _replay_lines(seeds: int) -> Iterator[str]:
-    rows = list(replays(seeds))
-    covered = sum(low <= truth <= high for _, truth, _, low, high in rows)
-    yield _REPLAY
-    for text, truth, value, low, high in rows:
-        yield f"| `{'; '.join(text.split(chr(10))[:-1])}` | {truth} | {value:.0f} | {low:.0f}–{high:.0f} |"
-    yield ""
-    above = sum(value > truth for _, truth, value, _, _ in rows)
-    yield f"{covered} of {len(rows)} intervals hold the truth; 9 in 10 would be nominal, for the model alone."
-    yield f"Replay expects too many failures in {above} of {len(rows)} cases."
 
 
 if __name__ == "__main__":

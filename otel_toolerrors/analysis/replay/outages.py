@@ -6,21 +6,18 @@ the first that worked; where other calls on the service failed or worked at abou
 that time, they narrow the bracket. A replayed attempt outside the bracket has its
 answer from the trace. Inside, it depends on a draw.
 
-Draws come from the product-limit estimator (Kaplan and Meier 1958) over the failures of
-the same service and fingerprint, given what the bracket says. A failure that nobody
-saw end is censored when it was last seen, so the model promises nothing from waiting
-longer than anyone has waited. One that ended between two moments is placed by the
-others that ended in that time, or, if there are none, by doublings of the time since
-the first failure: outages have no scale of their own. This is repeated until places
-and estimate agree (data augmentation, Tanner and Wong 1987). Calls in one spell of a
-service recover together and count once. Each replica draws the recoveries and the
-weights of the failures anew (Bayesian bootstrap, Rubin 1981), so that the spread
+Draws come from the self-consistent estimator for bracketed times (Turnbull 1976; where each end was seen, that
+of Kaplan and Meier 1958) over the failures of the same service and fingerprint, given what the bracket says. A failure
+that nobody saw end is bracketed by infinity, so the model promises nothing from waiting longer than
+anyone has waited. One that ended while nobody looked, as behind an open breaker, is placed where others ended that were
+better seen. What no other failure tells is placed by doublings of the time since the first failure: outages
+have no scale of their own. Calls in one spell of a service recover together and count once. Each replica draws the
+recoveries and the weights of the failures anew (Bayesian bootstrap, Rubin 1981), so that the spread
 between replicas holds the uncertainty of the fit.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -31,19 +28,13 @@ from otel_toolerrors.faults import Fault
 
 from .health import SICK, Health, Spell
 from .recorded import RecordedCall, Recording
+from .survival import Durations, Interval, self_consistent
 
 _ENOUGH = 5
 """Brackets that a group needs before it speaks for itself; else the service does, else everything."""
 
-
-_SCALE = 1.0
-"""Seconds below which a bracket is cut evenly, and above which by doublings."""
-
-_ROUNDS = 3
-"""Rounds of placing failures and estimating anew."""
-
 _Group = tuple[str, ...]
-"""Failures that one curve is fitted to."""
+"""Failures that share one estimate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,41 +52,10 @@ class Bracket:
     spell: str
     """What it shares its recovery with: the service's spell, or only itself."""
 
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """Share of failures that have not passed after a time."""
-
-    times: tuple[float, ...]
-    """Seconds after the first failure at which recoveries were seen."""
-    passed: tuple[float, ...]
-    """Share that has passed by each of these times."""
-
-    def draw(self, after: float, until: float, u: float) -> float | None:
-        """Draw a recovery in ``(after, until]`` from ``u`` in [0, 1); None if the curve knows of none there."""
-        low, high = self.share(after), 1.0 if until == inf else self.share(until)
-        place = bisect_right(self.passed, low + u * (high - low))
-        return self.times[place] if high > low and place < len(self.times) else None
-
-    def share(self, seconds: float) -> float:
-        """Share that has passed after so many seconds."""
-        place = bisect_right(self.times, seconds)
-        return self.passed[place - 1] if place else 0.0
-
-
-def product_limit(spans: Sequence[tuple[float, bool]], weights: Sequence[float]) -> Curve:
-    """Estimate the curve from how long failures lasted, and whether that was their end or the last that was seen."""
-    at_risk, left, times, passed = sum(weights), 1.0, [], []
-    # Of failures at one moment, those that end there go first: the others were still at risk.
-    for (seconds, ended), weight in sorted(
-        zip(spans, weights, strict=True), key=lambda pair: (pair[0][0], not pair[0][1])
-    ):
-        if ended and at_risk > 0:
-            left *= max(0.0, 1 - weight / at_risk)
-            times.append(seconds)
-            passed.append(1 - left)
-        at_risk -= weight
-    return Curve(tuple(times), tuple(passed))
+    @property
+    def lasted(self) -> Interval:
+        """Seconds since the onset within which it passed."""
+        return self.failed - self.onset, self.well - self.onset
 
 
 class Outages:
@@ -116,41 +76,21 @@ class Outages:
     def recoveries(self, replica: int) -> dict[str, float]:
         """The moment each failing call recovers, in one replica, by span id."""
         if replica not in self._drawn:
-            curves = {group: self._curve(group, replica) for group in set(self._groups.values())}
+            fitted = {group: self._fitted(group, replica) for group in set(self._groups.values())}
             self._drawn[replica] = {
-                span: self._recovery(self.brackets[span], replica, curves[group])
+                span: self._recovery(self.brackets[span], replica, fitted[group])
                 for span, group in self._groups.items()
             }
         return self._drawn[replica]
 
-    def _curve(self, group: _Group, replica: int) -> Curve:
+    def _fitted(self, group: _Group, replica: int) -> Durations:
         members = self._members[group]
         random = seeded(self._seed, replica, *group)
-        weights = [random.expovariate(1.0) for _ in members]
-        curve = Curve((), ())
-        for _ in range(_ROUNDS):
-            spans = [self._lasted(bracket, replica, curve) for bracket in members]
-            curve = product_limit(spans, weights)
-        return curve
+        return self_consistent([one.lasted for one in members], [random.expovariate(1.0) for _ in members])
 
-    def _lasted(self, bracket: Bracket, replica: int, curve: Curve) -> tuple[float, bool]:
-        """How long a failure lasted, and whether that was its end."""
-        if bracket.well == inf:
-            return bracket.failed - bracket.onset, False
-        return self._recovery(bracket, replica, curve) - bracket.onset, True
-
-    def _recovery(self, bracket: Bracket, replica: int, curve: Curve) -> float:
+    def _recovery(self, bracket: Bracket, replica: int, durations: Durations) -> float:
         luck = seeded(self._seed, replica, bracket.spell).random()  # the same for all calls of a spell
-        shortest, longest = bracket.failed - bracket.onset, bracket.well - bracket.onset
-        lasted = curve.draw(shortest, longest, luck)
-        if lasted is None:
-            lasted = inf if longest == inf else _by_doublings(shortest, longest, luck)
-        return bracket.onset + lasted
-
-
-def _by_doublings(shortest: float, longest: float, u: float) -> float:
-    low, high = shortest + _SCALE, longest + _SCALE
-    return float(low * (high / low) ** u - _SCALE)
+        return bracket.onset + durations.draw(bracket.lasted, luck)
 
 
 def _brackets(calls: Sequence[RecordedCall], known: Health) -> dict[str, Bracket]:
