@@ -14,12 +14,16 @@ from opentelemetry.sdk.trace import TracerProvider
 import otel_toolerrors as te
 
 CALLS, CHUNKS = 1_000_000, 10
-_IMPORT = "import time; start = time.process_time(); import {module}; print(time.process_time() - start)"
+_TIMED = "import time; start = time.process_time(); {work}; print(time.process_time() - start)"
+_FIRST_CALL = (
+    "import otel_toolerrors; layer = otel_toolerrors.RecoveryLayer(); layer.tool(name='search')(lambda: None)"
+    "; layer.run().call('search')"
+)
 
 
-def import_seconds(module: str) -> float:
-    """CPU time of an import in a fresh interpreter, the least of several."""
-    command = [sys.executable, "-c", _IMPORT.format(module=module)]
+def seconds(work: str) -> float:
+    """CPU time of statements in a fresh interpreter, the least of several."""
+    command = [sys.executable, "-c", _TIMED.format(work=work)]
     return min(float(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(9))
 
 
@@ -59,9 +63,15 @@ def _resident() -> int:
 
 def main() -> None:
     """Print it."""
-    core, sdk = import_seconds("otel_toolerrors"), import_seconds("opentelemetry.sdk.trace")
-    print(f"import otel_toolerrors          {core * 1e3:8.0f} ms CPU")
-    print(f"import opentelemetry.sdk.trace  {sdk * 1e3:8.0f} ms CPU   ratio {core / sdk:.2f}")
+    sdk = seconds("import opentelemetry.sdk.trace")
+    for name, work in (
+        ("import opentelemetry.sdk.trace", "import opentelemetry.sdk.trace"),
+        ("import pydantic.BaseModel", "from pydantic import BaseModel"),
+        ("import otel_toolerrors", "import otel_toolerrors"),
+        ("import, first layer, first call", _FIRST_CALL),
+    ):
+        took = seconds(work)
+        print(f"{name:32}{took * 1e3:8.0f} ms CPU   ratio {took / sdk:.2f}")
     print(f"memory of an idle run           {idle_run_bytes() / 1024:8.1f} KiB")
     for name, provider in (("untraced", None), ("traced", TracerProvider())):
         print(f"\n{CALLS:,} calls of one run, {name}:  µs a call, peak resident MiB")
