@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import dis
+import functools
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator
@@ -99,6 +100,7 @@ def library_speaks(evidence: Evidence) -> bool:
     return not spots or spots[-1].library or not spots[-1].raises
 
 
+@functools.lru_cache(maxsize=4_096)
 def is_library(filename: str) -> bool:
     """Whether a file belongs to Python, to an installed package, or to this one."""
     return "site-packages" in filename or "dist-packages" in filename or filename.startswith((*_STDLIB, _OURS))
