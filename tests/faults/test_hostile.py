@@ -11,6 +11,8 @@ from hypothesis import HealthCheck, given, seed, settings, strategies as st
 from otel_toolerrors.faults import Fault, classify, classify_result, is_control_flow
 
 PARTS = 20
+EXTREMES = 250
+"""Of the 5,000 exceptions of a part."""
 CATEGORIES = {
     "transient",
     "rate_limited",
@@ -163,6 +165,21 @@ def hostile(draw, depth=3):
     return error
 
 
+@st.composite
+def extreme(draw):
+    """A hostile exception at the bottom of a thousand others, or with a megabyte of text."""
+    error, times = draw(hostile(depth=0)), draw(st.integers(500, 1_000))
+    kind = draw(st.sampled_from(["chain", "groups", "text"]))
+    if kind == "text":
+        text = draw(st.text(min_size=1, max_size=40))
+        return ConnectionError(text * (times * 1_000 // len(text)))
+    for _ in range(times):
+        inner, error = error, RuntimeError("outer") if kind == "chain" else ExceptionGroup("outer", [error])
+        if kind == "chain":
+            error.__cause__ = inner
+    return error
+
+
 def check(error):
     """A fault of the known categories, with bounded text; a passing one is never a cancellation."""
     fault = classify(error, effects="write")
@@ -199,10 +216,11 @@ def test_a_hundred_thousand_hostile_exceptions_get_faults():
 
     resident = []
     for part in range(PARTS):  # what hypothesis remembers of a part goes with it
-        run = settings(
-            max_examples=100_000 // PARTS, database=None, deadline=None, suppress_health_check=list(HealthCheck)
-        )(given(hostile())(timed))
-        seed(part)(run)()
+        for strategy, examples in ((hostile(), 100_000 // PARTS - EXTREMES), (extreme(), EXTREMES)):
+            run = settings(
+                max_examples=examples, database=None, deadline=None, suppress_health_check=list(HealthCheck)
+            )(given(strategy)(timed))
+            seed(part)(run)()
         gc.collect()
         resident.append(psutil.Process().memory_info().rss / 2**20)
         said = f"part {part + 1}/{PARTS}: {resident[-1]:.0f} MiB resident, slowest {slowest * 1e3:.1f} ms"
@@ -210,6 +228,13 @@ def test_a_hundred_thousand_hostile_exceptions_get_faults():
 
     assert slowest < 1
     assert max(resident[PARTS // 2 :]) < 1.1 * max(resident[: PARTS // 2])
+
+
+@settings(max_examples=30)
+@given(extreme())
+def test_an_extreme_exception_gets_a_fault(error):
+    """Neither depth nor size gets through, whatever lies at the bottom."""
+    check(error)
 
 
 @settings(max_examples=300)
