@@ -43,7 +43,8 @@ class Durations:
 def by_doublings(interval: Interval, u: float) -> float:
     """A place in an interval of which nothing else is known: outages have no scale of their own."""
     low, high = interval[0] + _SCALE, interval[1] + _SCALE
-    return float(low * (high / low) ** u - _SCALE)
+    place = float(low * (high / low) ** u - _SCALE)
+    return min(max(place, interval[0]), interval[1])  # rounding may leave it
 
 
 def self_consistent(brackets: Sequence[Interval], weights: Sequence[float]) -> Durations:

@@ -3,7 +3,7 @@
 from math import inf, log
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from otel_toolerrors.analysis.replay.survival import self_consistent
 
@@ -44,6 +44,7 @@ def test_nothing_is_promised_beyond_what_was_seen():
 
 
 @given(BRACKETS, SHARES)
+@example([(25.0, 26.0)], 1 - 2**-53)
 def test_a_draw_lies_in_its_bracket(brackets, u):
     """Whatever was seen, a failure lasts longer than it was seen to, and is over when it was seen to be."""
     durations = self_consistent(brackets, [1.0] * len(brackets))
