@@ -113,8 +113,8 @@ def redact(text: str, limit: int = LIMIT) -> str:
 
 
 def may_be_kept(text: str) -> bool:
-    """Whether a text is without secrets, so that it may stay in memory."""
-    return _OPENED not in redact(text)
+    """Whether a text is short and without secrets, so that it may stay in memory; a cut may hide a secret's mark."""
+    return len(text) <= LIMIT and _OPENED not in redact(text)
 
 
 def _redacted(text: str, limit: int) -> str:

@@ -39,7 +39,12 @@ def test_a_text_that_came_before_means_the_same(text, kind):
 
 
 @pytest.mark.parametrize(
-    "text", ["password=hunter2hunter2 was refused", "GET https://me:s3cr3t-s3cr3t@db.internal failed"]
+    "text",
+    [
+        "password=hunter2hunter2 was refused",
+        "GET https://me:s3cr3t-s3cr3t@db.internal failed",
+        pytest.param(f"{'why ' * 166}password=hunter2hunter2{' not' * 120}", id="where a text is cut"),
+    ],
 )
 def test_a_text_with_a_secret_is_not_kept(text):
     """What redaction has to change stays in no memory of ours."""
