@@ -59,25 +59,31 @@ def uneven(seed: int) -> Trouble:
 
 def replays(trouble: Trouble, seed: int) -> Iterator[Compared]:
     """Record a fleet under the default policy, and compare the others."""
-    recorded = _fleet("", seed, trouble)
+    recorded = fleet(seed=seed, trouble=trouble)
     replayer = Replayer.of(record(opened(recorded)))
-    ends = [end for planted in recorded.troubles for _, end in planted.outages]
-    said = {text: replayer.replay(_fleet(text, seed, trouble).policy).intervals["failed"] for text in _OTHERS}
-    brackets = replayer.outages.brackets.items()
-    known = {
-        span: min((end for end in ends if end > bracket.failed), default=bracket.failed) for span, bracket in brackets
-    }
-    replayer.outages.recoveries = lambda _replica: known  # type: ignore[method-assign]
-    for text in _OTHERS:
-        fleet = _fleet(text, seed, trouble)
-        told = replayer.replay(fleet.policy, 5).failed
-        truth = opened(fleet).sql("SELECT count(*) FROM calls WHERE outcome = 'surfaced'").fetchall()[0][0]
+    others = {text: fleet(text, seed=seed, trouble=trouble) for text in _OTHERS}
+    said = {text: replayer.replay(other.policy).intervals["failed"] for text, other in others.items()}
+    tell(replayer, recorded)
+    for text, other in others.items():
+        told = replayer.replay(other.policy, 5).failed
+        truth = opened(other).sql("SELECT count(*) FROM calls WHERE outcome = 'surfaced'").fetchall()[0][0]
         yield Compared(text, said[text], told, truth)
 
 
-def _fleet(text: str, seed: int, trouble: Trouble) -> Fleet:
-    policy = Policy.model_validate({**_BASE, **parse_policy(text).model_dump(exclude_unset=True)})
-    return Fleet(runs=300, seed=seed, every=5.0, policy=policy, ordinary=(trouble,))
+def fleet(policy: str = "", *, seed: int = 3, trouble: Trouble = _STEADY) -> Fleet:
+    """A fleet in which one service has outages, and no failure stops a run."""
+    merged = Policy.model_validate({**_BASE, **parse_policy(policy).model_dump(exclude_unset=True)})
+    return Fleet(runs=300, seed=seed, every=5.0, policy=merged, ordinary=(trouble,))
+
+
+def tell(replayer: Replayer, recorded: Fleet) -> None:
+    """Tell a replayer when each outage of the fleet really ended, in place of its model."""
+    ends = [end for trouble in recorded.troubles for _, end in trouble.outages]
+    known = {
+        span: min((end for end in ends if end > bracket.failed), default=bracket.failed)
+        for span, bracket in replayer.outages.brackets.items()
+    }
+    replayer.outages.recoveries = lambda _replica: known  # type: ignore[method-assign]
 
 
 def lines(seeds: int) -> Iterator[str]:

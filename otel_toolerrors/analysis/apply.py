@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from otel_toolerrors.faults import RuleError, load_rules
+from otel_toolerrors.faults import load_rules
 from otel_toolerrors.faults.toml import read_toml
-from otel_toolerrors.policy import PolicyError, load_policy
+from otel_toolerrors.policy import load_policy
 
 from .editing import edited
 from .patch import Change, Patch, Target, merged
@@ -101,7 +101,7 @@ def _check(target: Target, path: Path) -> None:
     """Refuse what the reader of the file would refuse."""
     try:
         _READERS[target](path)
-    except (PolicyError, RuleError, ValueError) as error:
+    except ValueError as error:
         raise ApplyError(f"the patch is not valid, nothing was written: {error}") from error
 
 

@@ -77,11 +77,17 @@ class Call:
         """Report to whoever listens; a subclass may do it its own way."""
         self._emit(event)
 
+    @property
+    def barred(self) -> bool:
+        """Whether it must not be made: the run has stopped, or has given the tool up."""
+        run = self.around.run
+        return run.stopped is not None or self.rules.tool in run.degraded
+
     def open(self) -> Attempt | None:
         """Begin the first attempt at once, if nothing stands in its way; None: the ladder finds out what does."""
-        run, service = self.around.run, self.service
-        if run.stopped is not None or self.rules.tool in run.degraded:
+        if self.barred:
             return None
+        service = self.service
         ticket = service.breaker.free_ticket()
         if ticket is None or not service.pacer.free(self.now):
             return None

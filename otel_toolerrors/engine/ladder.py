@@ -38,8 +38,8 @@ _TERMINAL: dict[str, Terminal] = {
 
 def climb(call: Call, first: Fault | None = None) -> Climb:
     """Decide one logical call. ``first`` is what its first attempt failed with, if that was made already."""
-    if first is None and (barred := bar(call)) is not None:
-        return barred
+    if first is None and call.barred:
+        return _bar(call)
     settled = yield from retry(call, first)
     if isinstance(settled, Succeeded):
         return succeed(call, settled.value)
@@ -49,14 +49,12 @@ def climb(call: Call, first: Fault | None = None) -> Climb:
     return decision
 
 
-def bar(call: Call) -> Decision | None:
-    """Decide a call that must not be made: the run has stopped, or has given the tool up."""
-    run, rules = call.around.run, call.rules
-    if run.stopped is not None:
-        return Decision(kind="cancelled", stop=run.stopped.reason)
-    if rules.tool in run.degraded:
-        return Decision(kind="degraded", fault=held_back("tool.degraded", "given up for this run", rules, None))
-    return None
+def _bar(call: Call) -> Decision:
+    """Decide a call that is barred."""
+    stopped, rules = call.around.run.stopped, call.rules
+    if stopped is not None:
+        return Decision(kind="cancelled", stop=stopped.reason)
+    return Decision(kind="degraded", fault=held_back("tool.degraded", "given up for this run", rules, None))
 
 
 def succeed(call: Call, value: Any) -> Decision:

@@ -24,17 +24,21 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 
-class SpansToOutbox:
-    """A span processor that puts ended spans into the outbox. The end of a run is written at once."""
-
-    def __init__(self, outbox: Outbox[ReadableSpan]) -> None:
-        self._outbox = outbox
+class _OfEndedSpans:
+    """What a span processor leaves undone that sends spans when they have ended."""
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
         """Nothing is sent before a span ends."""
 
     def _on_ending(self, span: Span) -> None:
         """Part of the SDK's interface, though not of its public one."""
+
+
+class SpansToOutbox(_OfEndedSpans):
+    """A span processor that puts ended spans into the outbox. The end of a run is written at once."""
+
+    def __init__(self, outbox: Outbox[ReadableSpan]) -> None:
+        self._outbox = outbox
 
     def on_end(self, span: ReadableSpan) -> None:
         """Hand the span over."""
@@ -130,7 +134,7 @@ class CountedSpanExporter:
         return self._exporter.force_flush(timeout_millis)
 
 
-class CountedSpanProcessor:
+class CountedSpanProcessor(_OfEndedSpans):
     """Counts, at its end, the spans that another processor never gave to its exporter: its queue was full."""
 
     def __init__(self, processor: SpanProcessor, exporter: CountedSpanExporter, drops: Drops) -> None:
@@ -141,12 +145,6 @@ class CountedSpanProcessor:
         self._ended = 0
         self._closed = False
         in_forked_children(self._after_fork)
-
-    def on_start(self, span: Span, parent_context: Context | None = None) -> None:
-        """Nothing is sent before a span ends."""
-
-    def _on_ending(self, span: Span) -> None:
-        """Part of the SDK's interface, though not of its public one."""
 
     def on_end(self, span: ReadableSpan) -> None:
         """Hand the span over."""

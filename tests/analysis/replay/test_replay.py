@@ -3,21 +3,12 @@
 import pytest
 
 from benchmarks.fleet import START, Fleet
-from benchmarks.plants import UNAVAILABLE, Trouble
+from benchmarks.replays import fleet, tell
 from otel_toolerrors.analysis.patch import Change
 from otel_toolerrors.analysis.replay import Replayer, record
 from otel_toolerrors.analysis.tune import changed
 from otel_toolerrors.policy import Policy, parse_policy
 from tests.analysis.fleets import planted, traces_of
-
-OUTAGES = Trouble("search", UNAVAILABLE, outages=tuple((start / 10, start / 10 + 0.01) for start in range(1, 10)))
-SURFACE = {"run": {"stop_on": [], "tool_failures": 50, "corrections_in_a_row": 50, "corrections": 50}}
-
-
-def fleet(policy: str = "", *, seed: int = 3, runs: int = 300, every: float = 5.0) -> Fleet:
-    """A fleet with nine outages of 15 s on one service."""
-    merged = Policy.model_validate({**SURFACE, **parse_policy(policy).model_dump(exclude_unset=True)})
-    return Fleet(runs=runs, seed=seed, every=every, policy=merged, ordinary=(OUTAGES,))
 
 
 @pytest.fixture(scope="module")
@@ -82,17 +73,12 @@ def test_a_replay_agrees_with_a_fleet_that_really_ran_under_the_policy(traces, p
 
 
 @OTHERS
-def test_the_model_makes_up_for_not_knowing_when_outages_ended(traces, policy, monkeypatch):
+def test_the_model_makes_up_for_not_knowing_when_outages_ended(traces, policy):
     """Told the true end of each outage, replay gives what it says without, within its interval."""
     other = fleet(policy)
     replayer = Replayer.of(record(traces))
     said = replayer.replay(other.policy).intervals["failed"]
-    ends = [end for trouble in other.troubles for _, end in trouble.outages]
-    known = {
-        span: min((end for end in ends if end > bracket.failed), default=bracket.failed)
-        for span, bracket in replayer.outages.brackets.items()
-    }
-    monkeypatch.setattr(replayer.outages, "recoveries", lambda _replica: known)
+    tell(replayer, other)
 
     assert said.low - 1 <= replayer.replay(other.policy, 5).failed <= said.high + 1
 
