@@ -122,20 +122,14 @@ def test_an_export_stays_in_its_folder(hostile_traces, tmp_path):
 def test_nothing_on_the_page_acts(hostile_traces):
     """The report holds no element, handler or address that a trace brought."""
     with analysis.open(hostile_traces) as traces:
-        html = report(traces, trace_url=JAEGER)
+        html = report(traces, tuned=traces.tune(), trace_url=JAEGER)
     assert [] == Page(html).active
     assert "&lt;script&gt;" in html
 
 
+@pytest.mark.parametrize("coloured", ["", "1"])
 @pytest.mark.parametrize(
-    ("arguments", "coloured"),
-    [
-        (["analyze"], "1"),
-        (["show"], ""),
-        (["show"], "1"),
-        (["show", "--format", "json"], ""),
-        (["analyze", "--format", "json"], ""),
-    ],
+    "arguments", [["analyze"], ["show"], ["show", "--format", "json"], ["analyze", "--format", "json"]]
 )
 def test_nothing_acts_on_the_terminal(hostile_traces, capsys, monkeypatch, arguments, coloured):
     """What the command prints moves no cursor and sets no title, on a pipe or on a terminal with colours."""
