@@ -19,7 +19,8 @@ from .views import views
 
 _MAGIC = b"DUCK"
 _MAGIC_OFFSET = 8
-_BATCH_BYTES = 256 << 20
+_BATCH_BYTES = 512 << 20
+"""Fewer rows than DuckDB compresses at once are stored in one thread, and written twice."""
 _SMALLEST_BATCH = 4 << 20
 _BATCH_SHARE = 8
 """A batch takes one to two times its size in memory; the rest is for the tables and for sorting."""

@@ -51,7 +51,7 @@ class Store:
             return self._commit(chunks, self._staging.read(chunks, check_events=True))
 
     def let_go(self) -> None:
-        """Give back the memory of a stored batch: DuckDB keeps the blocks that it wrote as long as there is any."""
+        """Give back the memory of stored batches: DuckDB keeps the blocks that it wrote as long as there is any."""
         self._staging.empty()
         with suppress(duckdb.OutOfMemoryException):  # some of it is in use; what is not goes
             self._connection.execute(f"SET memory_limit = '{_LITTLE}'")
