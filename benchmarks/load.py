@@ -322,7 +322,7 @@ def through_collector(arguments: argparse.Namespace, kind: str, folder: Path) ->
     os.environ |= {
         "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": f"http://{collector.grpc}",
         "OTEL_METRICS_EXPORTER": "none",
-        "OTEL_BSP_MAX_QUEUE_SIZE": "1000000",  # what is over it the SDK drops uncounted
+        "OTEL_BSP_MAX_QUEUE_SIZE": "1000000",  # what is over it the SDK drops
         "OTEL_BSP_SCHEDULE_DELAY": "200",
     }
     try:
