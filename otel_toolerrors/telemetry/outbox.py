@@ -211,9 +211,10 @@ class Outbox(Generic[T]):
     def _write(self, line: bytes) -> bool:
         try:
             self._lines.append(line)
-        except OSError as error:
+        except Exception as error:  # noqa: BLE001 - anything else would end the thread, and nobody would know
             if not self._failing:
-                log.warning("telemetry cannot be written, will try again: %s", error.strerror or error)
+                why = getattr(error, "strerror", None) or error
+                log.warning("telemetry cannot be written, will try again: %s", why)
             self._failing = True
             return False
         if self._failing:

@@ -11,6 +11,7 @@ from opentelemetry import context as otel_context
 from otel_toolerrors.telemetry.context import suppressed
 from otel_toolerrors.telemetry.outbox import Drops, Outbox, _call_if_alive
 
+FULL = OSError(28, "No space left on device")
 PATIENCE = 20.0  # seconds that a test waits at most for another thread; it never has to
 
 
@@ -24,7 +25,7 @@ class Lines:
 
     def __init__(self):
         self.lines, self.closed, self.forgotten = [], False, False
-        self.refuse = False
+        self.refusal = None
         self.reached, self.go_on, self.taken = Event(), Event(), Event()
         self.go_on.set()
         self.threads = set()
@@ -36,8 +37,8 @@ class Lines:
         self.quiet.append(suppressed(otel_context.get_current()))
         self.reached.set()
         self.go_on.wait(PATIENCE)
-        if self.refuse:
-            raise OSError(28, "No space left on device")
+        if self.refusal is not None:
+            raise self.refusal
         self.lines.append(line)
         self.taken.set()
 
@@ -124,20 +125,21 @@ def test_a_stalled_disk_delays_nobody_and_loses_what_does_not_fit(outbox, lines,
     assert lines.items == ["A", "B", "C", "D", "E"]
 
 
-def test_a_refusing_disk_is_tried_again(outbox, lines, drops, caplog):
-    """A line that was refused is written later, once, in its place, with one warning for each change."""
-    lines.refuse = True
+@pytest.mark.parametrize("refusal", [FULL, ValueError("embedded null byte")])
+def test_a_refusing_disk_is_tried_again(refusal, outbox, lines, drops, caplog):
+    """A line that was refused, for whatever reason, is written later, once, in its place; each change is told once."""
+    lines.refusal = refusal
     outbox.put("a")
     outbox.put("b")
     assert not outbox.flush(PATIENCE)
     assert not outbox.flush(PATIENCE)
-    lines.refuse = False
+    lines.refusal = None
     outbox.put("c")
     assert outbox.flush(PATIENCE)
     assert lines.items == ["A", "B", "C"]
     assert drops.by_reason() == {}
     assert [record.message for record in caplog.records] == [
-        "telemetry cannot be written, will try again: No space left on device",
+        f"telemetry cannot be written, will try again: {refusal.args[-1]}",
         "telemetry is written again",
     ]
 
@@ -146,10 +148,10 @@ def test_a_disk_that_recovers_needs_no_reminder(lines, drops, monkeypatch):
     """The outbox tries again by itself."""
     monkeypatch.setattr("otel_toolerrors.telemetry.outbox.RETRY_AFTER", 0)
     outbox = Outbox(encode, lines, drops)
-    lines.refuse = True
+    lines.refusal = FULL
     outbox.put("a")
     assert lines.reached.wait(PATIENCE)
-    lines.refuse = False
+    lines.refusal = None
     assert lines.taken.wait(PATIENCE)
     outbox.close(PATIENCE)
     assert lines.items == ["A"]
@@ -184,7 +186,7 @@ def test_closing_writes_what_waits_and_finishes_the_file(outbox, lines, drops):
 
 def test_closing_on_a_refusing_disk_ends_and_counts(outbox, lines, drops):
     """The end of the process does not wait for a disk that refuses."""
-    lines.refuse = True
+    lines.refusal = FULL
     for item in "abc":
         outbox.put(item)
     assert not outbox.close(PATIENCE)
