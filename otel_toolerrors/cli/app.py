@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 
@@ -26,8 +28,25 @@ Exit codes: 0 done; 1 findings at or above --fail-on, or a check of doctor that 
 says why; 4 some input could not be read and was left out. They add up.
 """
 
+
+def _say_version(wanted: bool) -> None:  # noqa: FBT001 - as Typer calls it
+    if wanted:
+        typer.echo(f"toolerrors {version('otel-toolerrors')}")
+        raise typer.Exit
+
+
+def _main(
+    *,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Take what is said before a command."""
+
+
 # Plain help: it looks the same on a terminal and in a pipe.
-app = typer.Typer(help=_HELP, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+app.callback(help=_HELP)(_main)
 app.command()(demo)
 app.command()(analyze)
 app.command()(show)

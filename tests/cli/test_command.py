@@ -1,6 +1,7 @@
 import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 from otel_toolerrors.cli.codes import ExitCode
@@ -23,6 +24,12 @@ def test_help_lists_the_commands_in_plain_text():
     assert done.returncode == ExitCode.DONE
     assert [name for name in COMMANDS if not re.search(rf"^  {name} ", done.stdout, re.MULTILINE)] == []
     assert done.stdout.isascii()
+
+
+def test_version_is_that_of_the_package():
+    """Who reports a problem can say with what."""
+    done = _run("--version")
+    assert (done.returncode, done.stdout) == (ExitCode.DONE, f"toolerrors {version('otel-toolerrors')}\n")
 
 
 def test_unknown_option_is_usage():
