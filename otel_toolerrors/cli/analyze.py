@@ -31,7 +31,10 @@ def analyze(
     ] = False,
     database: DatabaseOption = None,
 ) -> None:
-    """Read traces, and report what the layer, the policy or the suggestion catalog got wrong."""
+    """Report what the layer, the policy or the catalog got wrong.
+
+    Each finding comes with its evidence in the traces, and with what would mend it.
+    """
     from otel_toolerrors.analysis.findings import at_least_as_grave
 
     screen = Screen()

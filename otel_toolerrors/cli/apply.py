@@ -36,7 +36,10 @@ def apply(
     database: DatabaseOption = None,
     format_: FormatOption = "table",
 ) -> None:
-    """Write what findings propose as new policy, rules and catalog files; show what differs, and how to try it."""
+    """Write what findings propose as new files.
+
+    Policy, rules and catalog; shows what differs, and how to try it.
+    """
     screen = Screen()
     with opened(path, database) as traces:
         chosen = _chosen(traces.findings(), finding or [])

@@ -38,7 +38,10 @@ def classify(
     rules: Annotated[Path | None, typer.Option(help="Your own rules, ahead of the default ones.")] = None,
     format_: FormatOption = "table",
 ) -> None:
-    """Say what the layer makes of an error: a pasted traceback, or a JSON result, from standard input."""
+    """Say what the layer makes of an error.
+
+    A pasted traceback, or a JSON result, from standard input.
+    """
     screen, own = Screen(), _own_rules(rules)
     fault = _fault(effects, status, header or [], expr, own)
     if fault is None:

@@ -37,7 +37,10 @@ def demo(
     keep: Annotated[Path, typer.Option(help="Where traces, policy and pictures go.")] = Path(".toolerrors/demo"),
     tasks: Annotated[int, typer.Option(min=20, max=5000, help="Tasks for the agent.")] = 300,
 ) -> None:
-    """Break tools on purpose, recover, record, analyse, tune, and run the same tasks again under the tuned policy."""
+    """Play the whole loop: break, recover, record, analyse, tune.
+
+    Tools are broken on purpose; at the end the same tasks run again under the tuned policy.
+    """
     _need_extras()
     from otel_toolerrors.demo.plan import default_plan
     from otel_toolerrors.demo.rounds import Case, Setting, demo_catalog

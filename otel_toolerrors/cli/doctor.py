@@ -33,7 +33,10 @@ def doctor(
     strict: Annotated[bool, typer.Option("--strict", help="A warning counts as a failure.")] = False,
     format_: FormatOption = "table",
 ) -> None:
-    """Check versions, exporter, trace files, limits, policy, catalog and frameworks; each fault comes with its fix."""
+    """Check that everything is in place; each fault has its fix.
+
+    Versions, exporter, trace files, limits, policy, catalog and frameworks.
+    """
     from .checks import CHECKS, Where, imported
 
     screen = Screen()

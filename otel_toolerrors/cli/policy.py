@@ -36,7 +36,10 @@ def explain(
     source: Annotated[str, typer.Option(help="Who calls: sources may have retry keys of their own.")] = _MAIN,
     format_: FormatOption = "table",
 ) -> None:
-    """Show each effective number, and where it comes from: the file, or whose advice the default is."""
+    """Show each effective number, and where it comes from.
+
+    The file, or whose advice the default is.
+    """
     screen = Screen()
     effective = read_policy(policy)
     settings = [*_sections(effective, policy), *(_for_tool(effective, policy, tool, source) if tool else ())]
@@ -49,7 +52,7 @@ def explain(
 
 
 def rules(format_: FormatOption = "table") -> None:
-    """List the classification rules, in the order in which they are asked."""
+    """List the classification rules, as they are asked in turn."""
     screen = Screen()
     table = default_rules()
     if format_ == "json":

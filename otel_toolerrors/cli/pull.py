@@ -43,7 +43,10 @@ def pull(
     ] = None,
     format_: FormatOption = "table",
 ) -> None:
-    """Copy traces from Jaeger or Tempo into a folder, hour by hour; run it again to go on, or to fetch what is new."""
+    """Copy traces from Jaeger or Tempo into a folder.
+
+    Hour by hour; run it again to go on, or to fetch what is new.
+    """
     if not find_spec("httpx"):
         raise Unusable("httpx: not installed. Run: pip install 'otel-toolerrors[cli,pull]'")
     from otel_toolerrors.analysis import TraceSourceError

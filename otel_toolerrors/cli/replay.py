@@ -28,7 +28,10 @@ def replay(
     database: DatabaseOption = None,
     format_: FormatOption = "table",
 ) -> None:
-    """Replay the traces under a policy file, and compare what would have happened with another policy."""
+    """Say what would have happened under another policy.
+
+    The traces are replayed under a policy file, and compared with another policy.
+    """
     screen, notes = Screen(), Screen(sys.stderr)
     policies = read_policy(against), read_policy(policy)
     with opened(path, database) as traces:

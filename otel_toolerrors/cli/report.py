@@ -40,7 +40,10 @@ def report(
     database: DatabaseOption = None,
     format_: FormatOption = "table",
 ) -> None:
-    """Write findings, charts and proposed changes as one HTML file that needs no network and no script."""
+    """Write findings and charts as one HTML file.
+
+    With the changes that they propose. The file needs no network and no script.
+    """
     _check(out, trace_url, force=force)
     from otel_toolerrors.analysis.report import report as page, write_report
 

@@ -41,7 +41,10 @@ def show(
     *,
     format_: FormatOption = "table",
 ) -> None:
-    """Show one trace as a tree: the run, its calls, their attempts, and what was decided."""
+    """Show one trace as a tree, with what was decided.
+
+    The run, its calls, and their attempts.
+    """
     screen = Screen()
     with opened(path) as traces:
         found = find(traces, trace_id)

@@ -46,7 +46,10 @@ def tune(
     seed: Annotated[int, typer.Option(help="The same seed gives the same answer.")] = 0,
     format_: FormatOption = "table",
 ) -> None:
-    """Search for a better policy by replaying the traces through the engine, and write it as a file."""
+    """Search for a better policy, and write it as a file.
+
+    The traces are replayed through the engine.
+    """
     screen, notes = Screen(), Screen(sys.stderr)
     if out.exists() and not force:
         raise Unusable(f"{out}: exists. Name another file with --out, or overwrite it with --force.")
