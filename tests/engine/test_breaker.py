@@ -67,6 +67,17 @@ def test_old_failures_leave_the_window():
     assert "closed" == subject.breaker.state
 
 
+def test_the_window_slides_by_a_tenth():
+    """When the oldest tenth leaves, the others stay: the failures that open it here began half a window ago."""
+    subject = Subject(minimum_calls=4, failure_rate=1.0, window=10)
+    subject.attempt(0, ok=True)
+    for now in (5, 5, 10.5):
+        subject.attempt(now, ok=False)
+    assert "closed" == subject.breaker.state
+    subject.attempt(10.5, ok=False)
+    assert "open" == subject.breaker.state
+
+
 def test_success_breaks_a_row():
     """Mode consecutive counts failures in a row."""
     subject = Subject(mode="consecutive", consecutive_failures=3)
@@ -87,6 +98,7 @@ def test_open_rejects_and_says_how_long():
     """The open error carries the time left."""
     subject = opened()
     assert Rejection("open", 7.0) == subject.attempt(3, ok=True)
+    assert Rejection("open", 0.25) == subject.attempt(9.75, ok=True)
 
 
 def test_one_probe_closes():

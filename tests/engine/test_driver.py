@@ -72,6 +72,7 @@ def test_the_run_breaker_says_how_many_in_a_row(drive):
     setting = Setting(*[ValueError("bad")] * limit)
     decisions = [setting.call(drive) for _ in range(limit)]
     assert ["surfaced"] * (limit - 1) + ["stopped"] == [decision.kind for decision in decisions]
+    assert list(range(1, limit + 1)) == [decision.failures for decision in decisions]
     assert [
         BreakerMoved(
             breaker="run", name="search", from_state="closed", to_state="open", reason="consecutive", failures=limit,
