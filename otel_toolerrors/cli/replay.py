@@ -48,7 +48,7 @@ def replay(
     screen.table(columns, rows, right=columns[1:])
     screen.say(
         f"{after.calls:.0f} calls. Under {policy}, {after.modelled:.0%} of them have an answer that is modelled: "
-        "the traces do not hold it. Ranges hold nine tenths of the replicas."
+        "the traces do not hold it. Ranges are to hold the truth nine times in ten."
     )
     if before.intervals == after.intervals:
         screen.say(

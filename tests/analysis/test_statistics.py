@@ -75,6 +75,27 @@ def test_quantiles_interpolate(share, expected):
     assert expected == own.quantile([4.0, 1.0, 3.0, 2.0], share)
 
 
+def test_a_spread_holds_another_value_at_its_level():
+    """Of 4,000 times that twenty values and one more are drawn, the one more is in the range nine times in ten."""
+    random = Random(7)
+    held = 0
+    for _ in range(4000):
+        spread = own.spread([random.lognormvariate(0, 1) for _ in range(20)])
+        held += spread.low <= random.lognormvariate(0, 1) <= spread.high
+
+    assert held / 4000 == pytest.approx(0.9, abs=0.015)
+
+
+@pytest.mark.parametrize(("count", "level"), [(1, 0.0), (5, 4 / 6), (19, 0.9), (200, 0.9)])
+def test_a_spread_of_few_values_says_what_its_range_holds(count, level):
+    """Up to nineteen values, the range is all of them, and the level is what that comes to."""
+    spread = own.spread([float(value) for value in range(count)])
+
+    assert spread.level == pytest.approx(level)
+    assert spread.high - spread.low == pytest.approx(min(count - 1, 0.9 * (count + 1)))
+    assert spread.value == (count - 1) / 2
+
+
 def test_calls_of_one_run_count_as_one_witness():
     """Runs whose calls all say the same leave far more open than as many independent calls."""
     first, second = [(20 * k, 20) for k in (0, 1, 0, 0, 1, 0)], [(20 * k, 20) for k in (1, 1, 0, 1, 0, 1)]

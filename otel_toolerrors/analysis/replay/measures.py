@@ -51,7 +51,7 @@ class Replayed(Measures):
     """The mean of the replicas, and how far they spread."""
 
     intervals: dict[str, Interval]
-    """For each measure, the range that holds nine tenths of the replicas."""
+    """For each measure, the range in which another replica would fall nine times in ten, or its ``level`` of few."""
     replicas: tuple[Measures, ...]
 
     @property

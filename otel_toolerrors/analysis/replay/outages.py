@@ -6,14 +6,11 @@ the first that worked; where other calls on the service failed or worked at abou
 that time, they narrow the bracket. A replayed attempt outside the bracket has its
 answer from the trace. Inside, it depends on a draw.
 
-Draws come from the self-consistent estimator for bracketed times (Turnbull 1976; where each end was seen, that
-of Kaplan and Meier 1958) over the failures of the same service and fingerprint, given what the bracket says. A failure
-that nobody saw end is bracketed by infinity, so the model promises nothing from waiting longer than
-anyone has waited. One that ended while nobody looked, as behind an open breaker, is placed where others ended that were
-better seen. What no other failure tells is placed by doublings of the time since the first failure: outages
-have no scale of their own. Calls in one spell of a service recover together and count once. Each replica draws the
-recoveries and the weights of the failures anew (Bayesian bootstrap, Rubin 1981), so that the spread
-between replicas holds the uncertainty of the fit.
+How long failures lasted is drawn for all of one service and fingerprint together, each given its bracket and the
+others (see ``durations``). One that ended while nobody looked, as behind an open breaker, mostly ends
+where others did that were better seen. A failure that nobody saw end is bracketed by infinity, and the model promises
+nothing from waiting longer than anyone was seen to wait with success. Calls in one spell of a service recover together
+and count once. Each replica draws anew, so that the spread between replicas holds what the trace leaves open.
 """
 
 from __future__ import annotations
@@ -26,15 +23,18 @@ from math import inf
 from otel_toolerrors.analysis.statistics import seeded
 from otel_toolerrors.faults import Fault
 
+from .durations import Interval, drawn_together
 from .health import SICK, Health, Spell
 from .recorded import RecordedCall, Recording
-from .survival import Durations, Interval, self_consistent
 
 _ENOUGH = 5
 """Brackets that a group needs before it speaks for itself; else the service does, else everything."""
 
 _Group = tuple[str, ...]
-"""Failures that share one estimate."""
+"""Failures whose durations tell of each other."""
+
+_Members = dict[_Group, dict[str, "Bracket"]]
+"""The spells of each group, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,32 +65,25 @@ class Outages:
         self.health = Health(recording.calls)
         self.brackets = _brackets(recording.calls, self.health)
         self._members = _members(recording.calls, self.brackets)
-        self._groups = {
-            call.span_id: _group(self._members, call.service, self.brackets[call.span_id].fault)
-            for call in recording.calls
-            if call.span_id in self.brackets
-        }
+        self._groups = _groups(recording.calls, self.brackets, self._members)
         self._seed = seed
         self._drawn: dict[int, dict[str, float]] = {}
 
     def recoveries(self, replica: int) -> dict[str, float]:
         """The moment each failing call recovers, in one replica, by span id."""
         if replica not in self._drawn:
-            fitted = {group: self._fitted(group, replica) for group in set(self._groups.values())}
+            lasted = {group: self._lasted(group, replica) for group in dict.fromkeys(self._groups.values())}
             self._drawn[replica] = {
-                span: self._recovery(self.brackets[span], replica, fitted[group])
-                for span, group in self._groups.items()
+                span: bracket.onset + lasted[self._groups[bracket.spell]][bracket.spell]
+                for span, bracket in self.brackets.items()
             }
         return self._drawn[replica]
 
-    def _fitted(self, group: _Group, replica: int) -> Durations:
+    def _lasted(self, group: _Group, replica: int) -> dict[str, float]:
+        """Seconds that each spell of a group lasted, in one replica."""
         members = self._members[group]
-        random = seeded(self._seed, replica, *group)
-        return self_consistent([one.lasted for one in members], [random.expovariate(1.0) for _ in members])
-
-    def _recovery(self, bracket: Bracket, replica: int, durations: Durations) -> float:
-        luck = seeded(self._seed, replica, bracket.spell).random()  # the same for all calls of a spell
-        return bracket.onset + durations.draw(bracket.lasted, luck)
+        brackets = [one.lasted for one in members.values()]
+        return dict(zip(members, drawn_together(brackets, seeded(self._seed, replica, *group)), strict=True))
 
 
 def _brackets(calls: Sequence[RecordedCall], known: Health) -> dict[str, Bracket]:
@@ -138,16 +131,20 @@ def _groups_of(service: str, fault: Fault) -> tuple[_Group, _Group, _Group]:
     return (service, kind, fault.fingerprint), (service, kind), (kind,)
 
 
-def _members(calls: Iterable[RecordedCall], brackets: dict[str, Bracket]) -> dict[_Group, list[Bracket]]:
-    """The failures of each group, those of one spell once."""
-    members: dict[_Group, dict[str, Bracket]] = defaultdict(dict)
+def _members(calls: Iterable[RecordedCall], brackets: dict[str, Bracket]) -> _Members:
+    members: _Members = defaultdict(dict)
     for call in calls:
         if (bracket := brackets.get(call.span_id)) is not None:
             for group in _groups_of(call.service, bracket.fault):
                 members[group].setdefault(bracket.spell, bracket)
-    return {group: list(spells.values()) for group, spells in members.items()}
+    return members
 
 
-def _group(members: dict[_Group, list[Bracket]], service: str, fault: Fault) -> _Group:
-    groups = _groups_of(service, fault)
-    return next((group for group in groups if len(members.get(group, ())) >= _ENOUGH), groups[-1])
+def _groups(calls: Iterable[RecordedCall], brackets: dict[str, Bracket], members: _Members) -> dict[str, _Group]:
+    """The group that each spell is drawn with: its first call's, so that all its calls recover together."""
+    groups: dict[str, _Group] = {}
+    for call in calls:
+        if (bracket := brackets.get(call.span_id)) is not None and bracket.spell not in groups:
+            wider = _groups_of(call.service, bracket.fault)
+            groups[bracket.spell] = next((group for group in wider if len(members[group]) >= _ENOUGH), wider[-1])
+    return groups

@@ -49,7 +49,8 @@ def replay(traces: Traces, policy: Policy, *, replicas: int = REPLICAS, seed: in
     Args:
         traces: What was recorded, under whatever policy.
         policy: The policy to try.
-        replicas: How often the modelled part is drawn; intervals hold nine tenths of the replicas.
+        replicas: How often the modelled part is drawn. Another draw would fall in the intervals nine times in ten;
+            of fewer than 19 they hold less (see their ``level``).
         seed: The same seed gives the same answer.
     """
     return Replayer.of(record(traces), seed).replay(policy, replicas)
