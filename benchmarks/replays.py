@@ -80,8 +80,8 @@ def tell(replayer: Replayer, recorded: Fleet) -> None:
     """Tell a replayer when each outage of the fleet really ended, in place of its model."""
     ends = [end for trouble in recorded.troubles for _, end in trouble.outages]
     known = {
-        span: min((end for end in ends if end > bracket.failed), default=bracket.failed)
-        for span, bracket in replayer.outages.brackets.items()
+        bracket.spell: min((end for end in ends if end > bracket.failed), default=bracket.failed)
+        for bracket in replayer.outages.brackets.values()
     }
     replayer.outages.recoveries = lambda _replica: known  # type: ignore[method-assign]
 

@@ -70,12 +70,11 @@ class Outages:
         self._drawn: dict[int, dict[str, float]] = {}
 
     def recoveries(self, replica: int) -> dict[str, float]:
-        """The moment each failing call recovers, in one replica, by span id."""
+        """The moment each spell ends, in one replica, by its name."""
         if replica not in self._drawn:
             lasted = {group: self._lasted(group, replica) for group in dict.fromkeys(self._groups.values())}
             self._drawn[replica] = {
-                span: bracket.onset + lasted[self._groups[bracket.spell]][bracket.spell]
-                for span, bracket in self.brackets.items()
+                spell: self._members[group][spell].onset + lasted[group][spell] for spell, group in self._groups.items()
             }
         return self._drawn[replica]
 

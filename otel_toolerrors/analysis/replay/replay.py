@@ -196,7 +196,7 @@ class _Job:
         if bracket is None:
             return script.worked, script.known
         if bracket.failed < now < bracket.well:
-            recovered = now >= self._world.recoveries[script.recorded.span_id]
+            recovered = now >= self._world.recoveries[bracket.spell]
             return script.worked if recovered else script.failed, False
         return script.failed if now <= bracket.failed else script.worked, True
 
