@@ -134,9 +134,9 @@ class Score:
             self._watch(fault)
         self._last = fault
 
-    def decided(self, decision: Decision, now: float) -> None:
+    def decided(self, decision: Decision, start: float, now: float) -> None:
         """Close the score."""
-        self.added = now - (self.call.start if self._first_ended is None else self._first_ended)
+        self.added = now - (start if self._first_ended is None else self._first_ended)
         if decision.kind == "ok":
             self.ending = "ok" if decision.fault is None else "recovered"
         elif decision.kind != "cancelled":

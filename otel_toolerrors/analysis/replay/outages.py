@@ -64,6 +64,7 @@ class Outages:
     def __init__(self, recording: Recording, seed: int = 0) -> None:
         self.health = Health(recording.calls)
         self.brackets = _brackets(recording.calls, self.health)
+        self._spells = {bracket.spell: bracket for bracket in self.brackets.values()}
         self._members = _members(recording.calls, self.brackets)
         self._groups = _groups(recording.calls, self.brackets, self._members)
         self._seed = seed
@@ -74,9 +75,14 @@ class Outages:
         if replica not in self._drawn:
             lasted = {group: self._lasted(group, replica) for group in dict.fromkeys(self._groups.values())}
             self._drawn[replica] = {
-                spell: self._members[group][spell].onset + lasted[group][spell] for spell, group in self._groups.items()
+                spell: self._spells[spell].onset + lasted[group][spell] for spell, group in self._groups.items()
             }
         return self._drawn[replica]
+
+    def around(self, service: str, at: float) -> Bracket | None:
+        """What is known of the service's spell at a moment."""
+        spell = self.health.spell(service, at)
+        return None if spell is None else self._spells.get(_name(service, spell.first))
 
     def _lasted(self, group: _Group, replica: int) -> dict[str, float]:
         """Seconds that each spell of a group lasted, in one replica."""
@@ -86,15 +92,13 @@ class Outages:
 
 
 def _brackets(calls: Sequence[RecordedCall], known: Health) -> dict[str, Bracket]:
-    # Spells are named by their time since the recording began: what is drawn for them does not depend on the date.
-    zero = min((call.start for call in calls), default=0.0)
     brackets = {}
     for call in calls:
-        bracket = _own(call) if call.own() else _rested(call, known, zero)
+        bracket = _own(call) if call.own() else _rested(call, known)
         if bracket is not None:
             own = bracket.fault.fingerprint in known.own.get(call.service, ())
             spell = None if own else known.spell(call.service, bracket.onset)
-            brackets[call.span_id] = _narrowed(bracket, spell, zero)
+            brackets[call.span_id] = _narrowed(bracket, spell)
     return brackets
 
 
@@ -108,21 +112,25 @@ def _own(call: RecordedCall) -> Bracket | None:
     return Bracket(onset, last, well, fault, call.span_id)
 
 
-def _rested(call: RecordedCall, known: Health, zero: float) -> Bracket | None:
+def _rested(call: RecordedCall, known: Health) -> Bracket | None:
     """A call that a breaker rejected: what the last attempt on the service tells, if it failed."""
     before = known.before(call.service, call.start)
     onset, fault = before or (0.0, None)
     if fault is None:
         return None
-    return Bracket(onset, onset, known.answered(call.service, onset), fault, f"{call.service} {onset - zero:.3f}")
+    return Bracket(onset, onset, known.answered(call.service, onset), fault, _name(call.service, onset))
 
 
-def _narrowed(bracket: Bracket, spell: Spell | None, zero: float) -> Bracket:
+def _narrowed(bracket: Bracket, spell: Spell | None) -> Bracket:
     """Take in what other calls saw of the same spell."""
     if spell is None or bracket.fault.category not in SICK:
         return bracket
-    name = f"{spell.service} {spell.first - zero:.3f}"
+    name = _name(spell.service, spell.first)
     return replace(bracket, onset=spell.first, failed=spell.last, well=spell.well, spell=name)
+
+
+def _name(service: str, onset: float) -> str:
+    return f"{service} {onset:.6f}"
 
 
 def _groups_of(service: str, fault: Fault) -> tuple[_Group, _Group, _Group]:

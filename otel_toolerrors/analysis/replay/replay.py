@@ -1,12 +1,15 @@
 """What would have happened under another policy: the production engine, run over recorded calls in virtual time.
 
-Each call begins when it was recorded to begin, also where the one before it now
-ends earlier or later, so that every first attempt meets the moment that the
-trace knows about. All runs of a process share its breakers, budgets and pacing.
+Each call begins as long after the one before it in its run as it was recorded to,
+but never earlier than it was: where a call now takes longer, what the run does
+next moves with it. Until then, every first attempt meets the moment that the trace
+knows about; after that, what the trace and the outage model say of its service at
+the new one. All runs of a process share its breakers, budgets and pacing.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -64,7 +67,8 @@ class Script:
     bracket: Bracket | None
     """None: it never failed."""
     worked: Answer
-    failed: Answer
+    failing: float
+    """Seconds that an attempt takes that fails."""
     known: bool
     """Whether it was made at all, or rejected before the first attempt."""
 
@@ -77,6 +81,7 @@ class Replayer:
         self.declared = declared
         self.outages = outages
         self.seed = seed
+        self._before = _before(scripts)
 
     @classmethod
     def of(cls, recording: Recording, seed: int = 0) -> Self:
@@ -93,7 +98,11 @@ class Replayer:
     def tally(self, policy: Policy, replica: int) -> Tally:
         """Replay once."""
         world = _World(self, policy, replica)
-        run([_Job(world, script) for script in self.scripts])
+        jobs = [_Job(world, script) for script in self.scripts]
+        first: list[_Job] = []
+        for job, before in zip(jobs, self._before, strict=True):
+            (first if before is None else jobs[before].followers).append(job)
+        run(first)
         return world.tally
 
     def replay(self, policy: Policy, replicas: int = REPLICAS) -> Replayed:
@@ -105,9 +114,20 @@ def _script(call: RecordedCall, bracket: Bracket | None, usual: dict[str, float]
     """Attempts take as long as they did in this call, else as the tool's usually do."""
     own = call.own()
     worked = next((one.duration for one in reversed(own) if one.fault is None), usual.get(call.tool, 0.0))
-    failed = next((one.duration for one in reversed(own) if one.fault is not None), 0.0)
-    fault = None if bracket is None else bracket.fault
-    return Script(call, bracket, Answer(worked), Answer(failed, fault), bool(own))
+    failing = next((one.duration for one in reversed(own) if one.fault is not None), worked)
+    return Script(call, bracket, Answer(worked), failing, bool(own))
+
+
+def _before(scripts: list[Script]) -> list[int | None]:
+    """The place of the call that each waits for: in its run, the last to end before it began."""
+    ended: dict[str, list[tuple[float, int]]] = {}
+    before: list[int | None] = []
+    for place, script in enumerate(scripts):
+        earlier = ended.setdefault(script.recorded.run, [])
+        done = bisect_right(earlier, (script.recorded.start, place))
+        before.append(earlier[done - 1][1] if done else None)
+        insort(earlier, (script.recorded.end, place))
+    return before
 
 
 def _usual_seconds(recording: Recording) -> dict[str, float]:
@@ -124,6 +144,7 @@ class _World:
     """What the jobs of one replica share."""
 
     def __init__(self, replayer: Replayer, policy: Policy, replica: int) -> None:
+        self.outages = replayer.outages
         self.recoveries = replayer.outages.recoveries(replica)
         self.tally = Tally()
         self._declared = replayer.declared
@@ -154,10 +175,11 @@ class _World:
 class _Job:
     """One recorded call, made again."""
 
-    __slots__ = ("_score", "_script", "_world", "start")
+    __slots__ = ("_score", "_script", "_world", "followers", "start")
 
     def __init__(self, world: _World, script: Script) -> None:
         self.start = script.recorded.start
+        self.followers: list[_Job] = []
         self._world = world
         self._script = script
         self._score = Score(world.tally, script.recorded)
@@ -181,8 +203,10 @@ class _Job:
         return Answer(0.0, None if self._script.recorded.refreshed else _unrenewed(refresh))
 
     def decided(self, decision: Decision, now: float) -> Iterable[Job]:
-        self._score.decided(decision, now)
-        return ()
+        self._score.decided(decision, self.start, now)
+        for follower in self.followers:
+            follower.start += max(0.0, now - self._script.recorded.end)
+        return self.followers
 
     def _event(self, event: Event) -> None:
         if isinstance(event, BreakerRejected):
@@ -193,12 +217,13 @@ class _Job:
         script, bracket = self._script, self._script.bracket
         if attempt.tool != script.recorded.tool:
             return self._stand_in(attempt)
+        if self.start > script.recorded.start:
+            bracket = self._world.outages.around(script.recorded.service, now) or bracket
         if bracket is None:
             return script.worked, script.known
-        if bracket.failed < now < bracket.well:
-            recovered = now >= self._world.recoveries[bracket.spell]
-            return script.worked if recovered else script.failed, False
-        return script.failed if now <= bracket.failed else script.worked, True
+        told = not bracket.failed < now < bracket.well
+        fails = now <= bracket.failed if told else now < self._world.recoveries[bracket.spell]
+        return Answer(script.failing, bracket.fault) if fails else script.worked, told
 
     def _stand_in(self, attempt: Attempt) -> tuple[Answer, bool]:
         """A fallback does what it did for this call; if it was not asked then, it is taken to work."""
