@@ -44,7 +44,7 @@ rows = []
 for delay in (0.25, 0.5, 1.0, 2.0, 4.0, 8.0):
     path = ("tools", tool, "retry")
     policy = changed(in_force, [Change((*path, "base_delay"), delay), Change((*path, "max_attempts"), 4)])
-    replayed = traces.replay(policy, replicas=8)
+    replayed = traces.replay(policy)
     failed = replayed.intervals["failed"]
     rows.append(
         {"delay": delay, "failed": failed.value, "low": failed.low, "high": failed.high, "modelled": replayed.modelled}

@@ -38,12 +38,12 @@ NUMBERS = """
 pd.concat([before.sql(NUMBERS).df(), after.sql(NUMBERS).df()], keys=["before", "after"]).droplevel(1).T
 
 # %% [markdown]
-# What replay had promised for the runs before, with the range of nine tenths of its replicas. Where the breaker
+# What replay had promised for the runs before, with a range that is to hold nine in ten times. Where the breaker
 # had kept every call away, nobody saw the service recover: there the model leans to the late side.
 
 # %%
 SHOWN = ("recovered", "failed", "attempts")
-promised = before.replay(tuned.policy, replicas=8)
+promised = before.replay(tuned.policy)
 pd.DataFrame(
     {name: (one.low, one.value, one.high) for name, one in promised.intervals.items() if name in SHOWN},
     index=["low", "mean", "high"],
