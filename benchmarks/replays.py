@@ -5,7 +5,7 @@
 Simulated, with nine outages of one service, all equally long or not. Two things are asked. Whether the outage model is
 right: the same replay, told when each outage really ended, should lie in the interval. And whether replay as a
 whole is: the fleet that really ran under the other policy differs also by chance, and by what replay cannot know,
-since calls begin as they were recorded.
+as calls that would begin earlier than they were recorded.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def lines(seeds: int) -> Iterator[str]:
     for name, make in (("Outages of 15 s", steady), ("Outages of many lengths", uneven)):
         rows = [row for seed in range(seeds) for row in replays(make(seed), seed)]
         yield f"**{name}**. Failed calls:\n"
-        yield "| policy | replay | nine tenths of the replicas | replay, told the true ends | the fleet that ran |"
+        yield "| policy | replay | nine times in ten | replay, told the true ends | the fleet that ran |"
         yield "| --- | --- | --- | --- | --- |"
         for row in rows:
             words, said = "; ".join(row.policy.split("\n")[:-1]), row.said
