@@ -38,7 +38,7 @@ NUMBERS = """
 pd.concat([before.sql(NUMBERS).df(), after.sql(NUMBERS).df()], keys=["before", "after"]).droplevel(1).T
 
 # %% [markdown]
-# What replay had promised for the runs before, with a range that is to hold nine in ten times. Where the breaker
+# What replay had promised for the runs before, with a range that is to hold nine times in ten. Where the breaker
 # had kept every call away, nobody saw the service recover: there the model leans to the late side.
 
 # %%
