@@ -64,7 +64,7 @@ OTHERS = pytest.mark.parametrize(
 def test_a_replay_agrees_with_a_fleet_that_really_ran_under_the_policy(traces, policy):
     """Failed calls, in a fleet with the same outages that runs under the other policy, are about what replay says.
 
-    Not quite: such a fleet differs by chance, and by when its calls begin once earlier ones take another time.
+    Not quite: such a fleet differs by chance, and by when its calls begin once earlier ones take less time.
     """
     other = fleet(policy)
     truth = outcomes(traces_of(other))
