@@ -217,10 +217,11 @@ class _Job:
         script, bracket = self._script, self._script.bracket
         if attempt.tool != script.recorded.tool:
             return self._stand_in(attempt)
-        if self.start > script.recorded.start:
+        moved = self.start > script.recorded.start
+        if moved:
             bracket = self._world.outages.around(script.recorded.service, now) or bracket
         if bracket is None:
-            return script.worked, script.known
+            return script.worked, script.known and not moved
         told = not bracket.failed < now < bracket.well
         fails = now <= bracket.failed if told else now < self._world.recoveries[bracket.spell]
         return Answer(script.failing, bracket.fault) if fails else script.worked, told

@@ -22,16 +22,20 @@ def call(run, start, answers, service="shop"):
     )  # fmt: skip
 
 
-def replayed(calls, attempts, delay=0.01):
-    """Calls by ending, in each of a few replicas."""
+def replicas(calls, attempts, delay=0.01):
+    """What was counted in each of a few replicas."""
     policy = Policy.model_validate({
         "retry": {"max_attempts": attempts, "base_delay": delay, "jitter": "none"},
         "breaker": {"control": "disabled"},
         "run": {"stop_on": []},
     })  # fmt: skip
     recording = Recording(sorted(calls, key=lambda one: one.start), {})
-    replicas = Replayer.of(recording).replay(policy, 10).replicas
-    return {(one.ok, one.recovered, one.failed) for one in replicas}
+    return Replayer.of(recording).replay(policy, 10).replicas
+
+
+def replayed(*arguments, **options):
+    """Calls by ending, in each of a few replicas."""
+    return {(one.ok, one.recovered, one.failed) for one in replicas(*arguments, **options)}
 
 
 OUTAGE = [call("first", 0.0, "xx"), call("first", 2.0, "x"), call("second", 6.0, "o")]
@@ -66,3 +70,11 @@ def test_a_call_that_begins_later_may_meet_an_outage_that_it_did_not():
 
     assert replayed([*OUTAGE, *away, back, later], attempts=2, delay=10.0) == {(3, 4, 0)}
     assert replayed([*OUTAGE, *away, back], attempts=2, delay=10.0) == {(3, 3, 0)}
+
+
+def test_a_moved_call_that_nobody_saw_fail_is_modelled():
+    """That its service works later as well is likely, and not in the trace: one of four calls."""
+    calls = [*OUTAGE, call("first", 5.0, "o", service="mail")]
+
+    assert {one.exact for one in replicas(calls, attempts=2, delay=10.0)} == {0.75}
+    assert {one.exact for one in replicas(calls, attempts=1)} == {1.0}
