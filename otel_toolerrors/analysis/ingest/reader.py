@@ -20,8 +20,6 @@ Progress = Callable[[int, int], None]
 
 _MOST_FILES = 200
 """Files read in one transaction, however small."""
-_LEAN_EVERY = 2
-"""Batches after which memory is given back: after each it would cost a tenth of the time."""
 
 
 @dataclass(slots=True)
@@ -56,7 +54,7 @@ def ingest(
         files: trace files, in the order in which to read them.
         folder: for temporary files; the caller removes it.
         batch_bytes: how much (decompressed) input one transaction takes.
-        lean: give memory back from time to time; only for a database in a file, and without a limit of the user's.
+        lean: give memory back after each batch; only for a database in a file, and without a limit of the user's.
         progress: told how far it is, after each file.
 
     Raises:
@@ -93,7 +91,6 @@ class _Reading:
         self._batch_bytes = batch_bytes
         self._batch: list[Chunk] = []
         self._bytes = 0
-        self._committed = 0
         self._done = Ingested()
 
     def run(self, files: list[Path], progress: Progress | None) -> Ingested:
@@ -129,9 +126,7 @@ class _Reading:
         if not self._batch:
             return
         counts = self._store.commit(self._batch)
-        self._committed += 1
-        if self._lean and self._committed % _LEAN_EVERY == 0:
-            self._store.let_go()
+        self._store.tidy(lean=self._lean)
         self._done.spans += counts.spans
         self._done.duplicates += counts.duplicates
         self._done.quarantined += counts.quarantined

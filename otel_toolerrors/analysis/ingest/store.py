@@ -50,12 +50,14 @@ class Store:
         except REFUSED:  # by an event, which is only looked into when it is stored
             return self._commit(chunks, self._staging.read(chunks, check_events=True))
 
-    def let_go(self) -> None:
-        """Give back the memory of stored batches: DuckDB keeps the blocks that it wrote as long as there is any."""
+    def tidy(self, *, lean: bool) -> None:
+        """Make what a stored batch took usable again: blocks of the file that it wrote twice; if ``lean``, memory."""
         self._staging.empty()
-        with suppress(duckdb.OutOfMemoryException):  # some of it is in use; what is not goes
-            self._connection.execute(f"SET memory_limit = '{_LITTLE}'")
-        self._connection.execute("RESET memory_limit")
+        self._connection.execute("CHECKPOINT")
+        if lean:  # DuckDB keeps the blocks that it wrote as long as there is any
+            with suppress(duckdb.OutOfMemoryException):  # some of it is in use; what is not goes
+                self._connection.execute(f"SET memory_limit = '{_LITTLE}'")
+            self._connection.execute("RESET memory_limit")
 
     def commit_parquet(self, file: str) -> Counts:
         """Store what is new in a Parquet file of ours that is elsewhere. It is read again the next time."""
