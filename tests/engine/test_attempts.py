@@ -8,7 +8,13 @@ from otel_toolerrors.engine import Stop
 from otel_toolerrors.faults import classify
 from otel_toolerrors.policy import BreakerPolicy, BudgetPolicy, Policy
 from otel_toolerrors.testing import steady
-from otel_toolerrors.vocabulary import BudgetExhausted, FaultClassified, RetryRefused, RetryScheduled
+from otel_toolerrors.vocabulary import (
+    BudgetExhausted,
+    CredentialsRefreshed,
+    FaultClassified,
+    RetryRefused,
+    RetryScheduled,
+)
 from tests.layer.errors import http_error
 
 from .setting import DRIVERS, Setting
@@ -90,6 +96,55 @@ def test_an_empty_budget_says_whose_it_is_and_what_is_left(drive, error, cost):
     assert "budget" == setting.call(drive).refusal
     assert [BudgetExhausted(tool="search", service="api", tokens=left)] == setting.of(BudgetExhausted)
     assert ["budget"] == [event.reason for event in setting.of(RetryRefused)]
+
+
+@pytest.mark.parametrize("drive", DRIVERS)
+@pytest.mark.parametrize(("error", "left"), [(TimeoutError("slow"), 486.0), (BUSY, 495.0)])
+def test_a_retry_is_paid_by_what_it_follows(drive, error, left):
+    """A failure costs 14 of 500, a rate limit 5; of a retry that failed nothing comes back."""
+    setting = Setting(error, error, policy=steady(max_attempts=2), service="api")
+    assert "attempts" == setting.call(drive).refusal
+    assert left == setting.around.services.get("api").budget.tokens
+
+
+@pytest.mark.parametrize("drive", DRIVERS)
+def test_a_retry_that_failed_is_not_under_way_any_more(drive):
+    """The floor of an empty budget is for one retry at a time, and here they are made one after the other."""
+    budget = BudgetPolicy(capacity=0, floor=1)
+    setting = Setting(*[TimeoutError("slow")] * 2, "well", policy=steady(Policy(budget=budget), max_attempts=3))
+    assert ("ok", 3) == ((decision := setting.call(drive)).kind, decision.attempts)
+
+
+@pytest.mark.parametrize("drive", DRIVERS)
+def test_a_server_may_ask_for_as_long_as_the_cap(drive):
+    """The cap itself is not too long."""
+    setting = Setting(BUSY, "well", policy=steady(retry_after_cap=7.0))
+    assert "ok" == setting.call(drive).kind
+
+
+@pytest.mark.parametrize("drive", DRIVERS)
+def test_only_a_401_has_the_credential_refreshed(drive):
+    """Before and after other faults, and once."""
+    acts = [TimeoutError("slow"), http_error(401), TimeoutError("slow"), "well"]
+    setting = Setting(*acts, credential="shop")
+    assert ("ok", 4) == ((decision := setting.call(drive)).kind, decision.attempts)
+    assert [CredentialsRefreshed(tool="search", credential="shop", succeeded=True)] == setting.of(CredentialsRefreshed)
+
+
+@pytest.mark.parametrize("drive", DRIVERS)
+def test_where_another_call_has_the_probe_the_last_failure_is_reported(drive):
+    """It says more than that the service rests."""
+    breaker = BreakerPolicy(mode="consecutive", consecutive_failures=1, cooldown=0.1)
+    setting = Setting(TimeoutError("slow"), policy=steady(Policy(breaker=breaker)), service="api")
+    sleep = setting.witness.sleep
+
+    def meanwhile(seconds):
+        sleep(seconds)
+        setting.around.services.get("api").breaker.admit(setting.witness.now, lambda _move: None)
+
+    setting.witness.sleep = meanwhile
+    decision = setting.call(drive)
+    assert (1, "breaker", "timeout") == (decision.attempts, decision.refusal, decision.fault.code)
 
 
 @pytest.mark.parametrize("drive", DRIVERS)
