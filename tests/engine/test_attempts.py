@@ -39,6 +39,14 @@ def test_a_classification_carries_the_whole_fault(drive):
 
 
 @pytest.mark.parametrize("drive", DRIVERS)
+def test_a_classification_says_what_speaks_against_it(drive):
+    """The body won over the status, and the event tells of both."""
+    setting = Setting(http_error(503, body={"error": {"type": "invalid_request_error"}}))
+    setting.call(drive)
+    assert [("validation", "status=transient")] == [(e.category, e.dissent) for e in setting.of(FaultClassified)]
+
+
+@pytest.mark.parametrize("drive", DRIVERS)
 @pytest.mark.parametrize(
     ("error", "retry", "basis", "delay"),
     [
@@ -129,6 +137,14 @@ def test_only_a_401_has_the_credential_refreshed(drive):
     setting = Setting(*acts, credential="shop")
     assert ("ok", 4) == ((decision := setting.call(drive)).kind, decision.attempts)
     assert [CredentialsRefreshed(tool="search", credential="shop", succeeded=True)] == setting.of(CredentialsRefreshed)
+
+
+@pytest.mark.parametrize("drive", DRIVERS)
+def test_without_a_credential_a_401_is_final(drive):
+    """There is nothing to refresh."""
+    setting = Setting(http_error(401))
+    assert ("stopped", 1) == ((decision := setting.call(drive)).kind, decision.attempts)
+    assert [] == setting.of(CredentialsRefreshed)
 
 
 @pytest.mark.parametrize("drive", DRIVERS)

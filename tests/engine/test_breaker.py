@@ -170,7 +170,7 @@ def test_a_breaker_that_is_switched_counts_nothing(control):
     """What began before the switch and fails after it opens nothing when it is switched back."""
     subject = Subject(mode="consecutive", consecutive_failures=1, cooldown=10)
     ticket = subject.breaker.admit(0, subject.moves.append)
-    subject.breaker.adopt(BreakerPolicy(control=control))
+    subject.breaker.adopt(subject.policy.model_copy(update={"control": control}))
     subject.breaker.record(ticket, ok=False, seconds=0, now=1, report=subject.moves.append)
     subject.breaker.adopt(subject.policy)
     assert ("closed", []) == (subject.breaker.state, subject.moves)
@@ -193,11 +193,14 @@ def test_a_good_probe_says_why_it_closed():
 
 
 def test_slow_calls_need_their_share():
-    """Two slow ones among ten are less than half."""
+    """Two slow ones among ten are less than half; slow begins at the limit itself."""
     subject = Subject(failure_rate=1.0, minimum_calls=4, slow_call=1.0, slow_call_rate=0.5, window=60)
     for number in range(10):
-        subject.attempt(1, ok=True, seconds=2.0 * (number >= 8))
+        subject.attempt(1, ok=True, seconds=1.0 * (number >= 8))
     assert "closed" == subject.breaker.state
+    for _ in range(6):
+        subject.attempt(1, ok=True, seconds=1.0)
+    assert "open" == subject.breaker.state
 
 
 def test_slow_calls_open_in_either_mode():

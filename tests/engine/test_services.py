@@ -34,3 +34,9 @@ def test_a_service_that_comes_later_is_under_the_new_policy_too():
 
     assert Rejection("forced_open", None) == services.get("api").breaker.admit(0.0, lambda _move: None)
     assert "closed" == services.get("other").breaker.state
+    assert [3, 500] == [services.get(name).budget.tokens for name in ("api", "other")]
+
+
+def test_a_service_is_made_once(services):
+    """Whoever asks for it shares what the others know of it."""
+    assert services.get("api") is services.get("api") is not services.get("other")
