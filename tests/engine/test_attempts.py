@@ -140,6 +140,14 @@ def test_only_a_401_has_the_credential_refreshed(drive):
 
 
 @pytest.mark.parametrize("drive", DRIVERS)
+def test_a_refreshed_credential_that_is_refused_later_is_final(drive):
+    """Also where another fault came between."""
+    setting = Setting(http_error(401), TimeoutError("slow"), http_error(401), credential="shop")
+    assert ("stopped", 3) == ((decision := setting.call(drive)).kind, decision.attempts)
+    assert 1 == len(setting.of(CredentialsRefreshed))
+
+
+@pytest.mark.parametrize("drive", DRIVERS)
 def test_without_a_credential_a_401_is_final(drive):
     """There is nothing to refresh."""
     setting = Setting(http_error(401))
