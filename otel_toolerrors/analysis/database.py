@@ -19,7 +19,7 @@ from .views import views
 
 _MAGIC = b"DUCK"
 _MAGIC_OFFSET = 8
-_BATCH_BYTES = 512 << 20
+_BATCH_BYTES = 1 << 30
 """Fewer rows than DuckDB compresses at once are stored in one thread, and written twice."""
 _SMALLEST_BATCH = 4 << 20
 _BATCH_SHARE = 8
