@@ -10,14 +10,6 @@ from tests.layer.errors import http_error
 from .setting import DRIVERS, Setting
 
 
-def resting():
-    """A setting whose service is away: its breaker opens at the first failure, and rests for 10 s."""
-    breaker = BreakerPolicy(mode="consecutive", consecutive_failures=1, cooldown=10)
-    policy = steady(Policy(breaker=breaker, run=RunPolicy(stop_on=frozenset())), max_attempts=1)
-    setting = Setting(TimeoutError("slow"), http_error(422), policy=policy, service="api")
-    return setting, setting.around.services.get("api").breaker
-
-
 @pytest.mark.parametrize(("effects", "hedged"), [("read", 2.0), ("idempotent", 2.0), ("write", None)])
 def test_only_what_may_be_made_twice_is_hedged(effects, hedged):
     """A second try beside the first is a repeat."""
@@ -29,7 +21,10 @@ def test_only_what_may_be_made_twice_is_hedged(effects, hedged):
 @pytest.mark.parametrize("drive", DRIVERS)
 def test_an_answer_is_an_answer_though_the_model_must_correct_itself(drive):
     """A service that says what is wrong with the arguments is well: the probe closes the breaker."""
-    setting, breaker = resting()
+    opens = BreakerPolicy(mode="consecutive", consecutive_failures=1, cooldown=10)
+    policy = steady(Policy(breaker=opens, run=RunPolicy(stop_on=frozenset())), max_attempts=1)
+    setting = Setting(TimeoutError("slow"), http_error(422), policy=policy, service="api")
+    breaker = setting.around.services.get("api").breaker
     setting.call(drive)
     assert "open" == breaker.state
     setting.witness.now += 10

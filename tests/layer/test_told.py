@@ -169,7 +169,10 @@ def test_heartbeats_beat_only_unattended(call):
     bench.tool("ask", wait, "ok", effects="read")
     with bench.layer.run() as run:
         call(run, "ask")
-    assert [(30.0, 30.5), (60.0, 0.5)] == [(beat.waited, beat.remaining) for beat in bench.of(WaitHeartbeat)]
+    assert [
+        WaitHeartbeat(tool="ask", waited=30.0, remaining=30.5),
+        WaitHeartbeat(tool="ask", waited=60.0, remaining=0.5),
+    ] == bench.of(WaitHeartbeat)
 
 
 def test_a_recovered_call_pays_its_retry_back(call):
