@@ -24,6 +24,8 @@ _BATCH_BYTES = 1 << 30
 _SMALLEST_BATCH = 4 << 20
 _BATCH_SHARE = 8
 """A batch takes one to two times its size in memory; the rest is for the tables and for sorting."""
+_READING, _READING_THREAD = 1_000_000_000, 125_000_000
+"""Bytes that reading takes with the largest batch, and with each thread."""
 _UNITS = {"": 1, "bytes": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40}
 
 
@@ -81,9 +83,9 @@ def read_files(
             if is_address(path):
                 done = ingest_parquet(connection, str(path), folder)
             else:
-                lean = database is not None and limits.memory is None
                 batch = _batch_bytes(connection)
-                done = ingest(connection, files, folder, batch_bytes=batch, lean=lean, progress=progress)
+                memory = _reading_memory(connection) if database is not None and limits.memory is None else None
+                done = ingest(connection, files, folder, batch_bytes=batch, memory=memory, progress=progress)
         create_views(connection)
     except BaseException:
         connection.close()
@@ -184,7 +186,16 @@ def _explained(limits: Limits, path: str | Path) -> Iterator[None]:
 
 def _batch_bytes(connection: duckdb.DuckDBPyConnection) -> int:
     """How much input one transaction takes: less where memory is short."""
+    return max(_SMALLEST_BATCH, min(_BATCH_BYTES, _memory(connection) // _BATCH_SHARE))
+
+
+def _reading_memory(connection: duckdb.DuckDBPyConnection) -> str:
+    """What reading into a file is given, or less where memory is short."""
+    (threads,) = connection.execute("SELECT current_setting('threads')").fetchall()[0]
+    return f"{min(_memory(connection), _READING + threads * _READING_THREAD)}B"
+
+
+def _memory(connection: duckdb.DuckDBPyConnection) -> int:
     setting = connection.execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
     match = re.fullmatch(r"([\d.]+)\s*(\w*)", setting)
-    memory = int(float(match[1]) * _UNITS[match[2].lower()]) if match else _BATCH_BYTES * _BATCH_SHARE
-    return max(_SMALLEST_BATCH, min(_BATCH_BYTES, memory // _BATCH_SHARE))
+    return int(float(match[1]) * _UNITS[match[2].lower()]) if match else _BATCH_BYTES * _BATCH_SHARE

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import duckdb
 
+from otel_toolerrors.analysis.schema import literal
 from otel_toolerrors.analysis.sources import TraceSourceError
 
 from .chunks import Chunk, chunks
 from .object_storage import list_parquet, load_httpfs
 from .parquet import NotOursError
-from .store import Store
+from .store import Counts, Store
 
 Progress = Callable[[int, int], None]
 """Called with the bytes of the files that are done, and of all files."""
@@ -44,7 +45,7 @@ def ingest(
     folder: Path,
     *,
     batch_bytes: int,
-    lean: bool = False,
+    memory: str | None = None,
     progress: Progress | None = None,
 ) -> Ingested:
     """Read ``files`` into the tables of ``connection``, a batch and a transaction at a time.
@@ -54,13 +55,20 @@ def ingest(
         files: trace files, in the order in which to read them.
         folder: for temporary files; the caller removes it.
         batch_bytes: how much (decompressed) input one transaction takes.
-        lean: give memory back after each batch; only for a database in a file, and without a limit of the user's.
+        memory: DuckDB's ``memory_limit`` for the time of reading; given up if a batch turns out to need more. Without
+            it DuckDB keeps every block that it wrote as long as the machine has any memory.
         progress: told how far it is, after each file.
 
     Raises:
         TraceSourceError: a file may not be read.
     """
-    return _Reading(connection, folder, batch_bytes, lean=lean).run(list(files), progress)
+    if memory is not None:
+        connection.execute(f"SET memory_limit = {literal(memory)}")
+    try:
+        return _Reading(connection, folder, batch_bytes, limited=memory is not None).run(list(files), progress)
+    finally:
+        if memory is not None:
+            connection.execute("RESET memory_limit")
 
 
 def ingest_parquet(connection: duckdb.DuckDBPyConnection, address: str, folder: Path) -> Ingested:
@@ -77,6 +85,7 @@ def ingest_parquet(connection: duckdb.DuckDBPyConnection, address: str, folder: 
             done.files += 1
             done.spans += counts.spans
             done.duplicates += counts.duplicates
+        store.close()
     except (NotOursError, duckdb.IOException, duckdb.PermissionException) as error:
         message = f"{address}: cannot be read: {error}. Check the address, and DuckDB's secrets for it."
         raise TraceSourceError(message) from error
@@ -84,8 +93,9 @@ def ingest_parquet(connection: duckdb.DuckDBPyConnection, address: str, folder: 
 
 
 class _Reading:
-    def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path, batch_bytes: int, *, lean: bool) -> None:
-        self._lean = lean
+    def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path, batch_bytes: int, *, limited: bool) -> None:
+        self._connection = connection
+        self._limited = limited
         self._store = Store(connection, folder)
         self._folder = folder
         self._batch_bytes = batch_bytes
@@ -108,6 +118,7 @@ class _Reading:
             if progress:
                 progress(read, total)
         self._commit()
+        self._store.close()
         return self._done
 
     def _read(self, file: Path, size: int) -> None:
@@ -125,8 +136,7 @@ class _Reading:
     def _commit(self) -> None:
         if not self._batch:
             return
-        counts = self._store.commit(self._batch)
-        self._store.tidy(lean=self._lean)
+        counts = self._store_batch()
         self._done.spans += counts.spans
         self._done.duplicates += counts.duplicates
         self._done.quarantined += counts.quarantined
@@ -134,6 +144,16 @@ class _Reading:
             if chunk.is_copy and chunk.file:
                 chunk.file.unlink()
         self._batch, self._bytes = [], 0
+
+    def _store_batch(self) -> Counts:
+        try:
+            return self._store.commit(self._batch)
+        except duckdb.OutOfMemoryException:
+            if not self._limited:
+                raise
+            self._limited = False
+            self._connection.execute("RESET memory_limit")
+            return self._store.commit(self._batch)
 
 
 def _size(file: Path) -> int:

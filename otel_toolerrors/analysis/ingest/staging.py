@@ -149,6 +149,10 @@ class Staging:
         """Forget what the tables hold."""
         self._connection.execute("TRUNCATE batch; TRUNCATE loose_events")
 
+    def drop(self) -> None:
+        """Remove the tables."""
+        self._connection.execute("DROP TABLE batch; DROP TABLE loose_events")
+
     def read_parquet(self, file: str) -> None:
         """Fill the tables anew from a Parquet file of ours, wherever DuckDB finds it."""
         self.empty()

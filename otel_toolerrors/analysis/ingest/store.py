@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
@@ -15,9 +14,6 @@ from . import otlp
 from .chunks import Chunk, Rejected
 from .ledger import Ledger, mark
 from .staging import REFUSED, Staging, transaction
-
-_LITTLE = "200MB"
-"""What may stay in memory between two batches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,27 +41,29 @@ class Store:
 
     def commit(self, chunks: Sequence[Chunk]) -> Counts:
         """Read ``chunks`` and store what is new in them: all of it, or after a crash nothing."""
+        self._make_room()
         try:
             return self._commit(chunks, self._staging.read(chunks, check_events=False))
         except REFUSED:  # by an event, which is only looked into when it is stored
             return self._commit(chunks, self._staging.read(chunks, check_events=True))
 
-    def tidy(self, *, lean: bool) -> None:
-        """Make what a stored batch took usable again: blocks of the file that it wrote twice; if ``lean``, memory."""
-        self._staging.empty()
-        self._connection.execute("CHECKPOINT")
-        if lean:  # DuckDB keeps the blocks that it wrote as long as there is any
-            with suppress(duckdb.OutOfMemoryException):  # some of it is in use; what is not goes
-                self._connection.execute(f"SET memory_limit = '{_LITTLE}'")
-            self._connection.execute("RESET memory_limit")
-
     def commit_parquet(self, file: str) -> Counts:
         """Store what is new in a Parquet file of ours that is elsewhere. It is read again the next time."""
+        self._make_room()
         self._staging.read_parquet(file)
         with transaction(self._connection):
             spans, duplicates = self._store_spans()
             self._store_loose_events()
         return Counts(spans, duplicates, 0)
+
+    def close(self) -> None:
+        """Forget what was only needed to read."""
+        self._staging.drop()
+
+    def _make_room(self) -> None:
+        """Make usable again what the last batch took: temporary tables, and blocks of the file that it wrote twice."""
+        self._staging.empty()
+        self._connection.execute("CHECKPOINT")
 
     def _commit(self, chunks: Sequence[Chunk], rejected: list[Rejected]) -> Counts:
         rejected += [row for chunk in chunks for row in chunk.rejected]
@@ -86,7 +84,8 @@ class Store:
         duplicates = self._drop_duplicates() if total else 0
         columns = ", ".join(column.quoted for column in SPANS_TABLE)
         self._connection.execute(f"INSERT INTO spans ({columns}) SELECT {columns} FROM batch")
-        self._connection.execute(f"INSERT INTO span_events BY NAME {otlp.select_span_events('batch')}")
+        keys = {row[0] for row in self._connection.execute(otlp.select_event_keys("batch")).fetchall()}
+        self._connection.execute(f"INSERT INTO span_events BY NAME {otlp.select_span_events('batch', keys)}")
         return total - duplicates, duplicates
 
     def _drop_duplicates(self) -> int:

@@ -5,6 +5,7 @@ import pytest
 
 from otel_toolerrors import analysis
 from otel_toolerrors.analysis import TraceSourceError
+from otel_toolerrors.analysis.ingest import ingest
 
 from .otlp_lines import event, fault, line, lines, span
 
@@ -149,8 +150,27 @@ def test_parquet_goes_out_and_comes_back(tmp_path, open_traces):
 
 @pytest.mark.parametrize(("limit", "after"), [(None, None), ("1GB", "953.6 MiB")])
 def test_reading_leaves_the_limit_as_it_was(limit, after, tmp_path):
-    """Memory is given back between batches by a limit of its own, which the queries that follow do not feel."""
+    """Reading has a limit of its own, which the queries that follow do not feel."""
     (tmp_path / "traces.jsonl").write_bytes(lines(3))
     usual = duckdb.connect().execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
     with analysis.open(tmp_path / "traces.jsonl", database=tmp_path / "kept.duckdb", memory_limit=limit) as traces:
         assert [(after or usual,)] == traces.sql("SELECT current_setting('memory_limit') AS it").fetchall()
+
+
+def test_a_batch_that_needs_more_than_reading_is_given_gets_it(tmp_path):
+    """The limit while reading saves memory; it is no reason to fail where the machine has more."""
+    content = b"".join(line(span(number, {"pad": f"{number}" * 2_000})) for number in range(6_000))
+    (tmp_path / "traces.jsonl").write_bytes(content)
+
+    def read(name: str, memory: str | None) -> tuple[int, str]:
+        with duckdb.connect(tmp_path / name) as connection:
+            connection.execute("SET max_temp_directory_size = '1MB'; SET threads = 1")
+            if memory is None:
+                connection.execute("SET memory_limit = '100MB'")
+            done = ingest(connection, [tmp_path / "traces.jsonl"], tmp_path, batch_bytes=1 << 30, memory=memory)
+            return done.spans, connection.execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
+
+    usual = duckdb.connect().execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
+    assert (6_000, usual) == read("kept.duckdb", "100MB")
+    with pytest.raises(duckdb.OutOfMemoryException):  # when it is the user's limit, it holds
+        read("limited.duckdb", None)
