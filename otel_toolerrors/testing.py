@@ -142,7 +142,7 @@ def failures_to_open(policy: BreakerPolicy, *, every: float = 0.1, limit: int = 
         ticket = breaker.admit(now, lambda _move: None)
         if isinstance(ticket, Rejection):
             return None
-        breaker.record(ticket, ok=False, seconds=0.0, now=now, report=lambda _move: None)
+        breaker.record(ticket, ok=False, seconds=0.0, now=now)
         if breaker.state == "open":
             return number
     return None

@@ -44,7 +44,9 @@ class _Bucket:
 class ServiceBreaker:
     """Breaker of one service, shared by all runs; safe under threads. Time is passed in."""
 
-    __slots__ = ("_buckets", "_generation", "_lock", "_opened", "_policy", "_probed", "_row", "_state", "name")
+    __slots__ = (
+        "_buckets", "_generation", "_lock", "_opened", "_policy", "_probed", "_row", "_state", "free_ticket", "name",
+    )  # fmt: skip
 
     def __init__(self, name: str, policy: BreakerPolicy) -> None:
         self.name = name
@@ -56,6 +58,8 @@ class ServiceBreaker:
         self._probed: float | None = None
         self._row = 0
         self._buckets: deque[_Bucket] = deque()
+        self.free_ticket = self._free_ticket()
+        """A ticket that needs no lock, while the breaker is closed or disabled: the common case. None: ask `admit`."""
 
     @property
     def state(self) -> BreakerState:
@@ -67,16 +71,17 @@ class ServiceBreaker:
         """Go on under another policy; state and counts are kept."""
         with self._lock:
             self._policy = policy
+            self.free_ticket = self._free_ticket()
 
     def admit(self, now: float, report: Report) -> int | Rejection:
         """Ask to make an attempt: a ticket to settle with `record` or `release`, or a rejection."""
-        if (ticket := self.free_ticket()) is not None:
+        if (ticket := self.free_ticket) is not None:
             return ticket
         with self._lock:
             if self._policy.control == "forced_open":
                 return Rejection("forced_open", None)
             if self._state == "open" and now >= self._opened + self._policy.cooldown:
-                self._move("half_open", "cooldown_over", report)
+                report(self._move("half_open", "cooldown_over"))
             if self._state == "half_open" and self._may_probe(now):
                 self._probed = now
                 return self._generation
@@ -85,8 +90,7 @@ class ServiceBreaker:
             since = self._opened if self._probed is None else self._probed
             return Rejection(self._state, max(0.0, since + self._policy.cooldown - now))
 
-    def free_ticket(self) -> int | None:
-        """Give a ticket without a lock if the breaker is closed or disabled: the common case. Else ask `admit`."""
+    def _free_ticket(self) -> int | None:
         control = self._policy.control
         free = control == "disabled" or (self._state == "closed" and control != "forced_open")
         return self._generation if free else None
@@ -97,22 +101,22 @@ class ServiceBreaker:
         resting = control == "auto" and self._state == "open" and at < self._opened + self._policy.cooldown
         return control == "forced_open" or resting
 
-    def record(self, ticket: int, *, ok: bool, seconds: float, now: float, report: Report) -> None:
-        """Settle a ticket: the attempt reached the service, and the service was well or not."""
+    def record(self, ticket: int, *, ok: bool, seconds: float, now: float) -> BreakerMoved | None:
+        """Settle a ticket: the attempt reached the service, which was well or not. Give the move that this caused."""
+        if self._policy.control in ("disabled", "forced_open"):
+            return None
         with self._lock:
-            if ticket != self._generation or self._policy.control in ("disabled", "forced_open"):
-                return
+            if ticket != self._generation:
+                return None
             if self._state == "half_open":
-                if ok:
-                    self._move("closed", "probe_succeeded", report)
-                else:
-                    self._open(now, "probe_failed", report)
-            elif self._state == "closed":
+                return self._move("closed", "probe_succeeded") if ok else self._open(now, "probe_failed")
+            if self._state == "closed":
                 slow = self._policy.slow_call is not None and seconds >= self._policy.slow_call
                 self._count(now, ok=ok, slow=slow)
                 # Only bad news can open it.
                 if (slow or not ok) and (reason := self._verdict()):
-                    self._open(now, reason, report)
+                    return self._open(now, reason)
+            return None
 
     def release(self, ticket: int) -> None:
         """Give a ticket back: the attempt says nothing about the service (cancelled, or refused before it was sent)."""
@@ -152,22 +156,22 @@ class ServiceBreaker:
         buckets = self._buckets
         return sum(b.calls for b in buckets), sum(b.failures for b in buckets), sum(b.slow for b in buckets)
 
-    def _open(self, now: float, reason: str, report: Report) -> None:
+    def _open(self, now: float, reason: str) -> BreakerMoved:
         self._opened = now
-        self._move("open", reason, report)
+        return self._move("open", reason)
 
-    def _move(self, to: BreakerState, reason: str, report: Report) -> None:
+    def _move(self, to: BreakerState, reason: str) -> BreakerMoved:
         calls, failures, _ = self._totals()
         row = self._policy.mode == "consecutive" and to == "open"
-        report(
-            BreakerMoved(
-                breaker="service", name=self.name, from_state=self._state, to_state=to, reason=reason,
-                failures=self._row if row else failures, calls=calls,
-                cooldown=self._policy.cooldown if to == "open" else None, shadow=self._policy.control == "shadow",
-            )
+        move = BreakerMoved(
+            breaker="service", name=self.name, from_state=self._state, to_state=to, reason=reason,
+            failures=self._row if row else failures, calls=calls,
+            cooldown=self._policy.cooldown if to == "open" else None, shadow=self._policy.control == "shadow",
         )  # fmt: skip
         self._state = to
         self._generation += 1
         self._probed = None
         self._row = 0
         self._buckets.clear()
+        self.free_ticket = self._free_ticket()
+        return move

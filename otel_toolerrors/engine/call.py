@@ -43,7 +43,7 @@ class Call:
 
     def __init__(
         self, tool: str, arguments: Mapping[str, Any], *, rules: ToolRules, around: Surroundings, now: float,
-        emit: Emit = _ignore, target: str = "", key: str | None = None,
+        emit: Emit = _ignore, target: str = "", key: str | None = None, service: Service | None = None,
     ) -> None:  # fmt: skip
         self.tool = tool
         self.arguments = arguments
@@ -54,7 +54,7 @@ class Call:
         """Idempotency key: the same on every attempt."""
         self._emit = emit
         self._target = target
-        self.service: Service = around.services.get(rules.service)
+        self.service: Service = service or around.services.get(rules.service)
         retry = rules.retry
         self.deadline = now + (retry.persistent_cap if retry.persistent else retry.total_timeout)
         self.fresh = rules.credential is None
@@ -85,11 +85,9 @@ class Call:
 
     def open(self) -> Attempt | None:
         """Begin the first attempt at once, if nothing stands in its way; None: the ladder finds out what does."""
-        if self.barred:
-            return None
         service = self.service
-        ticket = service.breaker.free_ticket()
-        if ticket is None or not service.pacer.free(self.now):
+        ticket = service.breaker.free_ticket
+        if ticket is None or self.now < service.pacer.until or self.barred:
             return None
         return self._begin(self.rules, service, ticket, self.arguments)
 
@@ -139,9 +137,8 @@ class Call:
             self.release()
             return
         now = self.now
-        moves: list[BreakerMoved] = []
-        self._at.breaker.record(self._ticket, ok=well, seconds=now - self._began, now=now, report=moves.append)
-        for move in moves:
+        move = self._at.breaker.record(self._ticket, ok=well, seconds=now - self._began, now=now)
+        if move is not None:
             self.emit(move)
 
     def pay_in(self, hold: Hold | None = None) -> None:

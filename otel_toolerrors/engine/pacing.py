@@ -13,27 +13,24 @@ _SPREAD = 0.1
 class Pacer:
     """Pacing of one service, shared by all runs; safe under threads. Time is passed in."""
 
-    __slots__ = ("_lock", "_since", "_until")
+    __slots__ = ("_lock", "_since", "until")
 
     def __init__(self) -> None:
         self._lock = new_lock()
         self._since = 0.0
-        self._until = 0.0
+        self.until = 0.0
+        """When a call that is made need not wait any more."""
 
     def limited(self, now: float, wait: float) -> None:
         """The service said: not before ``wait`` seconds from now."""
         with self._lock:
-            if now + wait > self._until:
-                self._since, self._until = now, now + wait
-
-    def free(self, now: float) -> bool:
-        """Whether a call made now need not wait."""
-        return now >= self._until
+            if now + wait > self.until:
+                self._since, self.until = now, now + wait
 
     def wait(self, now: float, random: Random) -> float:
         """Seconds that a call made now has to wait; 0 when the way is free."""
-        if self.free(now):
+        if now >= self.until:
             return 0.0
         with self._lock:
-            left, whole = self._until - now, self._until - self._since
+            left, whole = self.until - now, self.until - self._since
         return left + random.uniform(0, _SPREAD * whole)

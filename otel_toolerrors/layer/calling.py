@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextvars import ContextVar
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from otel_toolerrors.engine import Call, Decision, classified, fail
+from otel_toolerrors.engine import Call, Decision, Service, classified, fail
 from otel_toolerrors.faults import Fault
-from otel_toolerrors.policy import Declaration
+from otel_toolerrors.policy import Declaration, ToolRules
 from otel_toolerrors.surface import DENIED_CODE, NEAR_NAMES, UNKNOWN_TOOL, Where
 from otel_toolerrors.vocabulary import CallCancelled, CallOutcome, Event, Scalar, SideEffects, StopReason
 
@@ -26,19 +27,36 @@ CURRENT: ContextVar[Calling | None] = ContextVar("toolerrors-call", default=None
 _UNDECLARED = Declaration()
 
 
+@dataclass(slots=True)
+class Route:
+    """What the calls of one tool in one run have in common."""
+
+    tool: str
+    own: Tool | None
+    """The tool that is called by this name; None if there is none."""
+    rules: ToolRules
+    service: Service
+
+    @classmethod
+    def of(cls, run: Run, tool: str, own: Tool | None) -> Route:
+        """Find what the policy and the tool itself say about calling it."""
+        declared = own.declared if own is not None else _UNDECLARED
+        rules = run.layer.rules_for(tool, declared, run.source, alone=run.alone)
+        return cls(tool, own, rules, run.layer.services.get(rules.service))
+
+
 class Calling(Call):
     """One call. As a context manager it makes sure that the trace ends, also under cancellation."""
 
     __slots__ = ("_decision", "_outer", "call_id", "index", "own", "run", "trace")
 
     def __init__(
-        self, run: Run, own: Tool | None, tool: str, arguments: Mapping[str, Any], *,
-        call_id: str | None, key: str | None, index: int,
-    ) -> None:  # fmt: skip
-        layer = run.layer
-        declared = own.declared if own is not None else _UNDECLARED
-        rules = layer.rules_for(tool, declared, run.source, alone=run.alone)
-        super().__init__(tool, arguments, rules=rules, around=run.around, now=layer.clock(), key=key)
+        self, run: Run, route: Route, arguments: Mapping[str, Any], *, call_id: str | None, key: str | None, index: int
+    ) -> None:
+        tool, rules, own = route.tool, route.rules, route.own
+        super().__init__(
+            tool, arguments, rules=rules, around=run.around, now=run.layer.clock(), key=key, service=route.service
+        )
         self.run = run
         self._decision: Decision | None = None
         self.own = own

@@ -19,7 +19,7 @@ from otel_toolerrors.surface import STOP_MESSAGES, Outcome, Surfacer, answered
 from otel_toolerrors.telemetry import RunTrace, Stencil
 from otel_toolerrors.vocabulary import Arm, CallDenied, CallSpan, RunSpan, RunStopped, StopReason
 
-from .calling import Calling
+from .calling import Calling, Route
 from .credentials import Refreshes
 from .digest import safe_digest
 from .model import Model
@@ -68,6 +68,7 @@ class Run:
         self._state = RunState(self.policy.run)
         self.around = Surroundings(self._state, layer.services, layer.random, layer.rules_for_fallback, layer.cache)
         self._indices = count()
+        self._routes: dict[str, Route] = {}
         self._done: dict[str, int] = {}
         self._answers: dict[str, Outcome] = {}
         self.alone = trace is not None
@@ -269,6 +270,14 @@ class Run:
         call_id: str | None,
         key: str | None,
     ) -> Calling:
+        route = self._routes.get(name) if function is None else None
+        if route is None:
+            route = self._route(name, function, declared, in_band)
+        return Calling(self, route, arguments, call_id=call_id, key=key, index=next(self._indices))
+
+    def _route(
+        self, name: str, function: Callable[..., Any] | None, declared: Declaration | None, in_band: InBand | None
+    ) -> Route:
         tool = self.layer.tools.get(name)
         if function is not None:
             if in_band is None:
@@ -276,7 +285,10 @@ class Run:
             tool = tool_from(function, name=name, declared=declared or _declared(tool), in_band=in_band)
         elif tool is None:
             name = made_up(name)
-        return Calling(self, tool, name, arguments, call_id=call_id, key=key, index=next(self._indices))
+        route = Route.of(self, name, tool)
+        if function is None and tool is not None:  # a model may make up any number of names
+            self._routes[name] = route
+        return route
 
     def key_for(self, target: str) -> str:
         """Make the idempotency key of a call: the same until a call with the same arguments has worked."""

@@ -13,7 +13,7 @@ from otel_toolerrors.faults import Fault, classify, classify_result, is_control_
 from otel_toolerrors.policy import Declaration
 from otel_toolerrors.surface import Outcome, neutralise
 
-from .calling import Calling
+from .calling import Calling, Route
 from .tools import Tool
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Watched:
     ) -> None:  # fmt: skip
         known = tool or Tool(name=name, function=_elsewhere, declared=Declaration())
         self._rules = run.layer.fault_rules
-        self._calling = Calling(run, known, name, arguments, call_id=call_id, key=key, index=index)
+        self._calling = Calling(run, Route.of(run, name, known), arguments, call_id=call_id, key=key, index=index)
         self._reported: Fault | None = None
         self._value: Any = None
         self._error: Exception | None = None

@@ -19,8 +19,13 @@ class Subject:
         ticket = self.breaker.admit(now, self.moves.append)
         if isinstance(ticket, Rejection):
             return ticket
-        self.breaker.record(ticket, ok=ok, seconds=seconds, now=now, report=self.moves.append)
+        self.record(ticket, now, ok=ok, seconds=seconds)
         return None
+
+    def record(self, ticket, now, *, ok, seconds=0.0):
+        move = self.breaker.record(ticket, ok=ok, seconds=seconds, now=now)
+        if move is not None:
+            self.moves.append(move)
 
 
 def opened(**policy):
@@ -137,7 +142,7 @@ def test_late_result_cannot_move_a_newer_state():
     late = subject.breaker.admit(0, subject.moves.append)
     subject.attempt(0, ok=False)
     subject.breaker.admit(10, subject.moves.append)
-    subject.breaker.record(late, ok=True, seconds=0, now=10, report=subject.moves.append)
+    subject.record(late, 10, ok=True)
     assert "half_open" == subject.breaker.state
 
 
@@ -148,10 +153,10 @@ def test_a_result_from_long_ago_cannot_move_it_either():
     subject.attempt(0, ok=False)
     for now, ok in ((10, False), (20, False), (30, True)):
         tickets.append(subject.breaker.admit(now, subject.moves.append))
-        subject.breaker.record(tickets[-1], ok=ok, seconds=0, now=now, report=subject.moves.append)
+        subject.record(tickets[-1], now, ok=ok)
     assert "closed" == subject.breaker.state
     for ticket in tickets:
-        subject.breaker.record(ticket, ok=False, seconds=0, now=31, report=subject.moves.append)
+        subject.record(ticket, 31, ok=False)
         assert "closed" == subject.breaker.state
 
 
@@ -171,7 +176,7 @@ def test_a_breaker_that_is_switched_counts_nothing(control):
     subject = Subject(mode="consecutive", consecutive_failures=1, cooldown=10)
     ticket = subject.breaker.admit(0, subject.moves.append)
     subject.breaker.adopt(subject.policy.model_copy(update={"control": control}))
-    subject.breaker.record(ticket, ok=False, seconds=0, now=1, report=subject.moves.append)
+    subject.record(ticket, 1, ok=False)
     subject.breaker.adopt(subject.policy)
     assert ("closed", []) == (subject.breaker.state, subject.moves)
 
@@ -268,7 +273,7 @@ class BreakerMachine(RuleBasedStateMachine):
     def settle(self, ticket, ok):
         if ticket is not None:
             before = len(self.subject.moves)
-            self.subject.breaker.record(ticket, ok=ok, seconds=0, now=self.now, report=self.subject.moves.append)
+            self.subject.record(ticket, self.now, ok=ok)
             self._follow(before)
 
     def _follow(self, before):
