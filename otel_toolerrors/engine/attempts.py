@@ -33,7 +33,7 @@ def retry(call: Call, first: Fault | None = None) -> Settled:
             reply = yield from _try_once(call, first)
             first = None
             if isinstance(reply, Succeeded):
-                call.pay_in(hold)
+                _pay_in(call, hold)
                 hold = None
                 return reply
             if isinstance(reply, Rejection):
@@ -81,6 +81,14 @@ def _try_once(call: Call, first: Fault | None) -> Generator[Action, Reply, Succe
     if not (yield from _refresh(call, reply)):
         return reply
     return (yield from attempt(call, call.rules, call.service, call.arguments))
+
+
+def _pay_in(call: Call, hold: Hold | None) -> None:
+    """Credit the service's budget: the call worked, at once or with the retry that ``hold`` paid for."""
+    if hold is None:
+        call.service.budget.credit()
+    else:
+        call.service.budget.settle(hold, ok=True)
 
 
 def _pay_off(call: Call, hold: Hold | None) -> None:

@@ -11,7 +11,6 @@ from otel_toolerrors.vocabulary import BreakerMoved, BreakerRejected, Event, Ref
 
 from .actions import Attempt, Failed, Reply, Succeeded
 from .breaker import Rejection
-from .budget import Hold
 from .reports import classified
 from .services import Service
 from .surroundings import Surroundings
@@ -42,8 +41,8 @@ class Call:
     )  # fmt: skip
 
     def __init__(
-        self, tool: str, arguments: Mapping[str, Any], *, rules: ToolRules, around: Surroundings, now: float,
-        emit: Emit = _ignore, target: str = "", key: str | None = None, service: Service | None = None,
+        self, tool: str, arguments: Mapping[str, Any], rules: ToolRules, around: Surroundings, now: float,
+        *, emit: Emit = _ignore, target: str = "", key: str | None = None, service: Service | None = None,
     ) -> None:  # fmt: skip
         self.tool = tool
         self.arguments = arguments
@@ -85,11 +84,11 @@ class Call:
 
     def open(self) -> Attempt | None:
         """Begin the first attempt at once, if nothing stands in its way; None: the ladder finds out what does."""
-        service = self.service
+        service, rules, run = self.service, self.rules, self.around.run
         ticket = service.breaker.free_ticket
-        if ticket is None or self.now < service.pacer.until or self.barred:
+        if ticket is None or self.now < service.pacer.until or run.stopped is not None or rules.tool in run.degraded:
             return None
-        return self._begin(self.rules, service, ticket, self.arguments)
+        return self._begin(rules, service, ticket, self.arguments)
 
     def admit(self, rules: ToolRules, service: Service, arguments: Mapping[str, Any]) -> Attempt | Rejection:
         """Begin an attempt, if the breaker of its service lets it pass."""
@@ -116,34 +115,25 @@ class Call:
 
     def settle(self, reply: Reply) -> Succeeded | Fault:
         """Take what came of the attempt under way."""
-        self.now = reply.now
+        self.now = now = reply.now
         if isinstance(reply, Succeeded):
-            self._record(well=True)
-            return reply
-        if isinstance(reply, Failed):
-            self.last_fault = reply.fault
-            self.emit(classified(self.tried[-1], len(self.tried), reply.fault))
-            self._record(well=_WELL.get(reply.fault.category, True))
-            return reply.fault
-        msg = "a driver answers an Attempt with Succeeded or Failed"
-        raise TypeError(msg)
+            settled: Succeeded | Fault = reply
+            well: bool | None = True
+        elif isinstance(reply, Failed):
+            settled = self.last_fault = reply.fault
+            well = _WELL.get(settled.category, True)
+            self.emit(classified(self.tried[-1], len(self.tried), settled))
+        else:
+            msg = "a driver answers an Attempt with Succeeded or Failed"
+            raise TypeError(msg)
+        if well is None:
+            self.release()
+            return settled
+        move = self._at.breaker.record(self._ticket, ok=well, seconds=now - self._began, now=now)
+        if move is not None:
+            self.emit(move)
+        return settled
 
     def release(self) -> None:
         """The attempt under way was cancelled: that says nothing about the service."""
         self._at.breaker.release(self._ticket)
-
-    def _record(self, *, well: bool | None) -> None:
-        if well is None:
-            self.release()
-            return
-        now = self.now
-        move = self._at.breaker.record(self._ticket, ok=well, seconds=now - self._began, now=now)
-        if move is not None:
-            self.emit(move)
-
-    def pay_in(self, hold: Hold | None = None) -> None:
-        """Credit the service's budget: the call worked, at once or with the retry that ``hold`` paid for."""
-        if hold is None:
-            self.service.budget.credit()
-        else:
-            self.service.budget.settle(hold, ok=True)

@@ -68,7 +68,7 @@ def make(call: Call, hands: Hands, do: SyncHands, observer: Observer) -> Decisio
         raise
     settled = call.settle(reply)
     if isinstance(settled, Succeeded):
-        call.pay_in()
+        call.service.budget.credit()
         return succeed(call, settled.value)
     return drive(climb(call, settled), hands, do, observer)
 
@@ -85,7 +85,7 @@ async def amake(call: Call, hands: Hands, do: AsyncHands, observer: Observer) ->
         raise
     settled = call.settle(reply)
     if isinstance(settled, Succeeded):
-        call.pay_in()
+        call.service.budget.credit()
         return succeed(call, settled.value)
     return await adrive(climb(call, settled), hands, do, observer)
 
@@ -142,7 +142,9 @@ def _try(attempt: Attempt, hands: Hands, do: SyncHands, observer: Observer) -> S
         value = do.call(attempt)
     except Exception as error:  # noqa: BLE001 - whatever a tool raises is classified
         return _raised(attempt, error, hands, observer)
-    return _returned(attempt, value, hands, observer)
+    fault = hands.inspect(attempt, value)
+    observer.attempt_ended(fault)
+    return Succeeded(hands.clock(), value) if fault is None else Failed(hands.clock(), fault)
 
 
 async def _atry(attempt: Attempt, hands: Hands, do: AsyncHands, observer: Observer) -> Succeeded | Failed:
@@ -151,7 +153,9 @@ async def _atry(attempt: Attempt, hands: Hands, do: AsyncHands, observer: Observ
         value = await do.call(attempt)
     except Exception as error:  # noqa: BLE001 - whatever a tool raises is classified
         return _raised(attempt, error, hands, observer)
-    return _returned(attempt, value, hands, observer)
+    fault = hands.inspect(attempt, value)
+    observer.attempt_ended(fault)
+    return Succeeded(hands.clock(), value) if fault is None else Failed(hands.clock(), fault)
 
 
 def _raised(attempt: Attempt, error: Exception, hands: Hands, observer: Observer) -> Succeeded | Failed:
@@ -160,9 +164,3 @@ def _raised(attempt: Attempt, error: Exception, hands: Hands, observer: Observer
     fault = hands.judge(attempt, error)
     observer.attempt_ended(fault)
     return Failed(hands.clock(), fault)
-
-
-def _returned(attempt: Attempt, value: Any, hands: Hands, observer: Observer) -> Succeeded | Failed:
-    fault = hands.inspect(attempt, value)
-    observer.attempt_ended(fault)
-    return Succeeded(hands.clock(), value) if fault is None else Failed(hands.clock(), fault)

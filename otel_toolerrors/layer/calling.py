@@ -36,13 +36,14 @@ class Route:
     """The tool that is called by this name; None if there is none."""
     rules: ToolRules
     service: Service
+    is_async: bool
 
     @classmethod
     def of(cls, run: Run, tool: str, own: Tool | None) -> Route:
         """Find what the policy and the tool itself say about calling it."""
         declared = own.declared if own is not None else _UNDECLARED
         rules = run.layer.rules_for(tool, declared, run.source, alone=run.alone)
-        return cls(tool, own, rules, run.layer.services.get(rules.service))
+        return cls(tool, own, rules, run.layer.services.get(rules.service), own is not None and own.is_async)
 
 
 class Calling(Call):
@@ -51,18 +52,16 @@ class Calling(Call):
     __slots__ = ("_decision", "_outer", "call_id", "index", "own", "run", "trace")
 
     def __init__(
-        self, run: Run, route: Route, arguments: Mapping[str, Any], *, call_id: str | None, key: str | None, index: int
+        self, run: Run, route: Route, arguments: Mapping[str, Any], call_id: str | None, key: str | None
     ) -> None:
         tool, rules, own = route.tool, route.rules, route.own
-        super().__init__(
-            tool, arguments, rules=rules, around=run.around, now=run.layer.clock(), key=key, service=route.service
-        )
+        Call.__init__(self, tool, arguments, rules, run.around, run.layer.clock(), key=key, service=route.service)
         self.run = run
         self._decision: Decision | None = None
         self.own = own
         """The tool that is called by this name; None if there is none."""
         self.call_id = call_id
-        self.index = index
+        self.index = next(run.indices)
         if own is not None and own.key_parameter is not None:
             target = self.target  # of the arguments as the model gave them
             self.key = key or run.key_for(target)
@@ -108,10 +107,6 @@ class Calling(Call):
         """Describe the call in its trace."""
         self._decision = decision
         self.trace.end(self._describe, ok=decision.kind in ("ok", "cancelled"))
-
-    def abandon(self) -> None:
-        """End the trace of a call that will not be made."""
-        self.end(Decision(kind="cancelled"))
 
     def _describe(self) -> dict[str, Scalar]:
         run, decision = self.run, self._decision or Decision(kind="cancelled")

@@ -67,7 +67,7 @@ class Run:
         """Decide and record, and change nothing."""
         self._state = RunState(self.policy.run)
         self.around = Surroundings(self._state, layer.services, layer.random, layer.rules_for_fallback, layer.cache)
-        self._indices = count()
+        self.indices = count()
         self._routes: dict[str, Route] = {}
         self._done: dict[str, int] = {}
         self._answers: dict[str, Outcome] = {}
@@ -112,13 +112,14 @@ class Run:
             with watched.kept():
                 watched.returned(called())
             return watched.outcome()
-        calling = self._begin(tool, arguments or {}, function, declared, in_band, call_id=call_id, key=key)
-        if calling.own is not None and calling.own.is_async:
-            calling.abandon()
+        route = self._route(tool, function, declared, in_band)
+        if route.is_async:
             raise TypeError(f"{tool!r} is an async tool: use `await run.acall(...)`")
-        hands = self.layer.hands
-        with calling:
-            decision = self._refused(calling, self._asked(calling)) if self._may_refuse(calling) else None
+        layer, decision = self.layer, None
+        hands = layer.hands
+        with Calling(self, route, arguments or {}, call_id, key) as calling:
+            if route.own is None or layer.permission is not None:
+                decision = self._refused(calling, self._asked(calling))
             if decision is None:
                 decision = make(calling, hands.common, hands.sync, calling.trace)
             return self._answer(calling, decision)
@@ -141,11 +142,11 @@ class Run:
                 answer = called()
                 watched.returned(await answer if inspect.isawaitable(answer) else answer)
             return watched.outcome()
-        calling = self._begin(tool, arguments or {}, function, declared, in_band, call_id=call_id, key=key)
-        hands = self.layer.hands
-        with calling:
-            decision = None
-            if self._may_refuse(calling):
+        route = self._route(tool, function, declared, in_band)
+        layer, decision = self.layer, None
+        hands = layer.hands
+        with Calling(self, route, arguments or {}, call_id, key) as calling:
+            if route.own is None or layer.permission is not None:
                 verdict = self._asked(calling)
                 decision = self._refused(calling, await _checked(verdict) if inspect.isawaitable(verdict) else verdict)
             if decision is None:
@@ -176,8 +177,7 @@ class Run:
         ``with run.watch("search") as seen: value = seen.returned(search())``. ``key`` is the idempotency key that it
         is made with, if it is.
         """
-        own, index = self.layer.tools.get(tool), next(self._indices)
-        return Watched(self, own, tool, arguments or {}, call_id=call_id, key=key, index=index)
+        return Watched(self, self.layer.tools.get(tool), tool, arguments or {}, call_id=call_id, key=key)
 
     def answers(self, call_ids: Sequence[str]) -> list[Outcome]:
         """Give an outcome for every call of a turn, also for those that were cancelled or never begun.
@@ -259,44 +259,28 @@ class Run:
 
     # The way in
 
-    def _begin(
-        self,
-        name: str,
-        arguments: Mapping[str, Any],
-        function: Callable[..., Any] | None,
-        declared: Declaration | None,
-        in_band: InBand | None,
-        *,
-        call_id: str | None,
-        key: str | None,
-    ) -> Calling:
-        route = self._routes.get(name) if function is None else None
-        if route is None:
-            route = self._route(name, function, declared, in_band)
-        return Calling(self, route, arguments, call_id=call_id, key=key, index=next(self._indices))
-
     def _route(
         self, name: str, function: Callable[..., Any] | None, declared: Declaration | None, in_band: InBand | None
     ) -> Route:
+        """Find out how to call, once for each registered tool."""
+        route = self._routes.get(name) if function is None else None
+        if route is not None:
+            return route
         tool = self.layer.tools.get(name)
         if function is not None:
             if in_band is None:
                 in_band = tool.in_band if tool else False
             tool = tool_from(function, name=name, declared=declared or _declared(tool), in_band=in_band)
         elif tool is None:
-            name = made_up(name)
+            return Route.of(self, made_up(name), None)  # not kept: a model may make up any number of names
         route = Route.of(self, name, tool)
-        if function is None and tool is not None:  # a model may make up any number of names
+        if function is None:
             self._routes[name] = route
         return route
 
     def key_for(self, target: str) -> str:
         """Make the idempotency key of a call: the same until a call with the same arguments has worked."""
         return safe_digest(self.layer.secret, self.id, target, self._done.get(target, 0))
-
-    def _may_refuse(self, calling: Calling) -> bool:
-        """Whether there is anything to ask before the call is made: most layers have no permission check."""
-        return calling.own is None or self.layer.permission is not None
 
     def _asked(self, calling: Calling) -> Any:
         """Ask the permission check, if there is one; a check that fails is a no."""

@@ -30,11 +30,11 @@ class Watched:
 
     def __init__(
         self, run: Run, tool: Tool | None, name: str, arguments: Mapping[str, Any], *, call_id: str | None,
-        key: str | None, index: int,
+        key: str | None,
     ) -> None:  # fmt: skip
         known = tool or Tool(name=name, function=_elsewhere, declared=Declaration())
         self._rules = run.layer.fault_rules
-        self._calling = Calling(run, Route.of(run, name, known), arguments, call_id=call_id, key=key, index=index)
+        self._calling = Calling(run, Route.of(run, name, known), arguments, call_id, key)
         self._reported: Fault | None = None
         self._value: Any = None
         self._error: Exception | None = None

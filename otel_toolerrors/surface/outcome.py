@@ -39,7 +39,7 @@ class RecoveryExhausted(Exception):  # noqa: N818 - the field's name for it (S1)
         self.outcome = outcome
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Outcome:
     """How a logical call ended. It can always be rendered as a valid tool result."""
 
@@ -105,10 +105,10 @@ class Outcome:
 
 def answered(decision: Decision, tool: str, call_id: str | None) -> Outcome:
     """Make the outcome of a call that has nothing to explain: it worked, or was not made."""
+    # By position: half the price, which every call that works pays.
     outcome = Outcome(
-        kind=decision.kind, tool=tool, call_id=call_id, value=decision.value, fault=decision.fault,
-        attempts=decision.attempts, tried=decision.tried,
-    )  # fmt: skip
+        decision.kind, tool, call_id, decision.value, None, None, decision.fault, decision.attempts, decision.tried
+    )
     if decision.kind != "ok":
         stop = outcome.stop = decision.stop
         outcome.stop_message = STOP_MESSAGES[stop] if stop else None
