@@ -45,7 +45,8 @@ class ServiceBreaker:
     """Breaker of one service, shared by all runs; safe under threads. Time is passed in."""
 
     __slots__ = (
-        "_buckets", "_generation", "_lock", "_opened", "_policy", "_probed", "_row", "_state", "free_ticket", "name",
+        "_buckets", "_counts", "_generation", "_lock", "_opened", "_policy", "_probed", "_row", "_state", "free_ticket",
+        "name",
     )  # fmt: skip
 
     def __init__(self, name: str, policy: BreakerPolicy) -> None:
@@ -58,8 +59,10 @@ class ServiceBreaker:
         self._probed: float | None = None
         self._row = 0
         self._buckets: deque[_Bucket] = deque()
-        self.free_ticket = self._free_ticket()
+        self._counts = True
+        self.free_ticket: int | None = 0
         """A ticket that needs no lock, while the breaker is closed or disabled: the common case. None: ask `admit`."""
+        self._look_ahead()
 
     @property
     def state(self) -> BreakerState:
@@ -71,7 +74,7 @@ class ServiceBreaker:
         """Go on under another policy; state and counts are kept."""
         with self._lock:
             self._policy = policy
-            self.free_ticket = self._free_ticket()
+            self._look_ahead()
 
     def admit(self, now: float, report: Report) -> int | Rejection:
         """Ask to make an attempt: a ticket to settle with `record` or `release`, or a rejection."""
@@ -90,10 +93,12 @@ class ServiceBreaker:
             since = self._opened if self._probed is None else self._probed
             return Rejection(self._state, max(0.0, since + self._policy.cooldown - now))
 
-    def _free_ticket(self) -> int | None:
+    def _look_ahead(self) -> None:
+        """Work out what every attempt asks: whether its result counts, and whether it may begin without asking."""
         control = self._policy.control
+        self._counts = control not in ("disabled", "forced_open")
         free = control == "disabled" or (self._state == "closed" and control != "forced_open")
-        return self._generation if free else None
+        self.free_ticket = self._generation if free else None
 
     def rejects(self, at: float) -> bool:
         """Whether an attempt at that time would be rejected, as things stand."""
@@ -103,7 +108,7 @@ class ServiceBreaker:
 
     def record(self, ticket: int, *, ok: bool, seconds: float, now: float) -> BreakerMoved | None:
         """Settle a ticket: the attempt reached the service, which was well or not. Give the move that this caused."""
-        if self._policy.control in ("disabled", "forced_open"):
+        if not self._counts:
             return None
         with self._lock:
             if ticket != self._generation:
@@ -173,5 +178,5 @@ class ServiceBreaker:
         self._probed = None
         self._row = 0
         self._buckets.clear()
-        self.free_ticket = self._free_ticket()
+        self._look_ahead()
         return move

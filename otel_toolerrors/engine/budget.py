@@ -19,11 +19,11 @@ class Hold:
 class RetryBudget:
     """Token bucket of one service, shared by all runs; safe under threads."""
 
-    __slots__ = ("_lock", "_policy", "_tokens", "_under_way")
+    __slots__ = ("_full", "_lock", "_policy", "_tokens", "_under_way")
 
     def __init__(self, policy: BudgetPolicy) -> None:
         self._policy = policy
-        self._tokens = policy.capacity
+        self._tokens = self._full = policy.capacity
         self._under_way = 0
         self._lock = new_lock()
 
@@ -36,7 +36,8 @@ class RetryBudget:
         """Go on under another policy; what is left stays, up to the new capacity."""
         with self._lock:
             self._policy = policy
-            self._tokens = min(self._tokens, policy.capacity)
+            self._full = policy.capacity
+            self._tokens = min(self._tokens, self._full)
 
     def take(self, *, throttled: bool) -> Hold | None:
         """Ask for one retry; None when it is not worth one. Settle with `settle`."""
@@ -54,10 +55,10 @@ class RetryBudget:
         with self._lock:
             self._under_way -= 1
             if ok:
-                self._tokens = min(self._policy.capacity, self._tokens + hold.tokens)
+                self._tokens = min(self._full, self._tokens + hold.tokens)
 
     def credit(self) -> None:
         """Pay in for a call that worked at once."""
-        if self._tokens < self._policy.capacity:  # a full bucket takes no lock
+        if self._tokens < self._full:  # a full bucket takes no lock
             with self._lock:
-                self._tokens = min(self._policy.capacity, self._tokens + self._policy.success_credit)
+                self._tokens = min(self._full, self._tokens + self._policy.success_credit)

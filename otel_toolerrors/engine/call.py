@@ -36,7 +36,7 @@ class Call:
     """One logical call. It makes no attempt by itself, and reads no clock: time comes in with the replies."""
 
     __slots__ = (
-        "_at", "_began", "_emit", "_target", "_ticket", "arguments", "around", "deadline", "fresh", "key",
+        "_at", "_began", "_emit", "_opened", "_target", "_ticket", "arguments", "around", "fresh", "key",
         "last_fault", "now", "refused", "rules", "service", "tool", "tried",
     )  # fmt: skip
 
@@ -54,13 +54,18 @@ class Call:
         self._emit = emit
         self._target = target
         self.service: Service = service or around.services.get(rules.service)
-        retry = rules.retry
-        self.deadline = now + (retry.persistent_cap if retry.persistent else retry.total_timeout)
+        self._opened = now
         self.fresh = rules.credential is None
         """Whether a 401 is final: there is nothing to refresh, or it has been."""
-        self.tried: list[str] = []
+        self.tried: tuple[str, ...] = ()
         self.last_fault: Fault | None = None
         self.refused: RefusalReason | None = None
+
+    @property
+    def deadline(self) -> float:
+        """When to give up, on the clock that the replies tell."""
+        retry = self.rules.retry
+        return self._opened + (retry.persistent_cap if retry.persistent else retry.total_timeout)
 
     @property
     def target(self) -> str:
@@ -107,11 +112,9 @@ class Call:
         return self._begin(rules, service, ticket, arguments)
 
     def _begin(self, rules: ToolRules, service: Service, ticket: int, arguments: Mapping[str, Any]) -> Attempt:
-        tried, retry, effects = self.tried, rules.retry, rules.effects
-        tried.append(rules.tool)
+        self.tried = tried = (*self.tried, rules.tool)
         self._at, self._ticket, self._began = service, ticket, self.now
-        hedge = retry.hedge_after if effects in ("read", "idempotent") else None
-        return Attempt(rules.tool, len(tried), arguments, effects, retry.attempt_timeout, hedge)
+        return Attempt(rules.tool, len(tried), arguments, rules.effects, rules.attempt_timeout, rules.hedge_after)
 
     def settle(self, reply: Reply) -> Succeeded | Fault:
         """Take what came of the attempt under way."""

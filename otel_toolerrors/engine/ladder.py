@@ -45,7 +45,7 @@ def climb(call: Call, first: Fault | None = None) -> Climb:
         return succeed(call, settled.value)
     decision = yield from _stand_in(call, settled)
     decision = decision or _degrade(call, settled) or fail(call, settled)
-    decision.attempts, decision.tried, decision.refusal = len(call.tried), tuple(call.tried), call.refused
+    decision.attempts, decision.tried, decision.refusal = len(call.tried), call.tried, call.refused
     return decision
 
 
@@ -64,7 +64,7 @@ def succeed(call: Call, value: Any) -> Decision:
     if rules.cache_ttl is not None:
         around.cache.keep(call.target, value, call.now)
     tried = call.tried
-    return Decision("ok", value, call.last_fault, len(tried), tuple(tried))  # by position: half the price
+    return Decision("ok", value, call.last_fault, len(tried), tried)  # by position: half the price
 
 
 def _stand_in(call: Call, fault: Fault) -> Generator[Action, Reply, Decision | None]:

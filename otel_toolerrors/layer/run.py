@@ -112,7 +112,8 @@ class Run:
             with watched.kept():
                 watched.returned(called())
             return watched.outcome()
-        route = self._route(tool, function, declared, in_band)
+        known = self._routes.get(tool) if function is None else None
+        route = known or self._route(tool, function, declared, in_band)
         if route.is_async:
             raise TypeError(f"{tool!r} is an async tool: use `await run.acall(...)`")
         layer, decision = self.layer, None
@@ -142,7 +143,8 @@ class Run:
                 answer = called()
                 watched.returned(await answer if inspect.isawaitable(answer) else answer)
             return watched.outcome()
-        route = self._route(tool, function, declared, in_band)
+        known = self._routes.get(tool) if function is None else None
+        route = known or self._route(tool, function, declared, in_band)
         layer, decision = self.layer, None
         hands = layer.hands
         with Calling(self, route, arguments or {}, call_id, key) as calling:
@@ -263,9 +265,6 @@ class Run:
         self, name: str, function: Callable[..., Any] | None, declared: Declaration | None, in_band: InBand | None
     ) -> Route:
         """Find out how to call, once for each registered tool."""
-        route = self._routes.get(name) if function is None else None
-        if route is not None:
-            return route
         tool = self.layer.tools.get(name)
         if function is not None:
             if in_band is None:

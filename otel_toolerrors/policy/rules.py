@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from otel_toolerrors.vocabulary import Effects
 
@@ -35,6 +35,15 @@ class ToolRules:
     retry: RetryPolicy
     run: RunPolicy
     foreground: bool
+    attempt_timeout: float | None = field(init=False, repr=False)
+    """Seconds. It stands here, too, for every call that works reads it, and a model's fields take thrice as long."""
+    hedge_after: float | None = field(init=False, repr=False)
+    """Seconds after which a second try may be started beside the first; None where two may do harm."""
+
+    def __post_init__(self) -> None:
+        harmless = self.effects in ("read", "idempotent")
+        object.__setattr__(self, "attempt_timeout", self.retry.attempt_timeout)
+        object.__setattr__(self, "hedge_after", self.retry.hedge_after if harmless else None)
 
 
 def resolve(policy: Policy, tool: str, declared: Declaration, source: str) -> ToolRules:
