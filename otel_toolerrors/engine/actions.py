@@ -24,6 +24,8 @@ class Attempt:
     """Seconds; None for no limit."""
     hedge_after: float | None = None
     """Seconds after which a second try may be started beside it; None for never."""
+    found: Any = None
+    """For the driver's hands, which may keep here what they call by this name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,13 +39,14 @@ class LayerHands:
         return own if own is not None and own.name == attempt.tool else self._layer.tools[attempt.tool]
 
     def _call(self, attempt: Attempt) -> Any:
-        tool = self._tool(attempt)
+        tool = attempt.found = self._tool(attempt)
         if attempt.timeout is None:
             return tool.function(**attempt.arguments)
         return _call_in_time(tool, attempt, attempt.timeout)
 
     def _acall(self, attempt: Attempt) -> Awaitable[Any]:
-        return acall(self._tool(attempt), attempt, self._layer.asleep)
+        tool = attempt.found = self._tool(attempt)
+        return acall(tool, attempt, self._layer.asleep)
 
     def _judge(self, attempt: Attempt, error: Exception) -> Fault:
         try:
@@ -58,7 +59,7 @@ class LayerHands:
             )  # fmt: skip
 
     def _inspect(self, attempt: Attempt, value: Any) -> Fault | None:
-        in_band = self._tool(attempt).in_band
+        in_band = attempt.found.in_band
         if in_band is False:
             return None
         try:
