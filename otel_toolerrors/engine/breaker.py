@@ -45,8 +45,8 @@ class ServiceBreaker:
     """Breaker of one service, shared by all runs; safe under threads. Time is passed in."""
 
     __slots__ = (
-        "_buckets", "_counts", "_generation", "_lock", "_opened", "_policy", "_probed", "_row", "_state", "free_ticket",
-        "name",
+        "_buckets", "_counts", "_generation", "_lock", "_opened", "_policy", "_probed", "_row", "_slow_call", "_state",
+        "_window", "free_ticket", "name",
     )  # fmt: skip
 
     def __init__(self, name: str, policy: BreakerPolicy) -> None:
@@ -60,6 +60,8 @@ class ServiceBreaker:
         self._row = 0
         self._buckets: deque[_Bucket] = deque()
         self._counts = True
+        self._slow_call: float | None = None
+        self._window = 0.0
         self.free_ticket: int | None = 0
         """A ticket that needs no lock, while the breaker is closed or disabled: the common case. None: ask `admit`."""
         self._look_ahead()
@@ -94,8 +96,9 @@ class ServiceBreaker:
             return Rejection(self._state, max(0.0, since + self._policy.cooldown - now))
 
     def _look_ahead(self) -> None:
-        """Work out what every attempt asks: whether its result counts, and whether it may begin without asking."""
-        control = self._policy.control
+        """Work out what every attempt asks: how its result counts, and whether it may begin without asking."""
+        policy = self._policy
+        control, self._slow_call, self._window = policy.control, policy.slow_call, policy.window
         self._counts = control not in ("disabled", "forced_open")
         free = control == "disabled" or (self._state == "closed" and control != "forced_open")
         self.free_ticket = self._generation if free else None
@@ -116,7 +119,7 @@ class ServiceBreaker:
             if self._state == "half_open":
                 return self._move("closed", "probe_succeeded") if ok else self._open(now, "probe_failed")
             if self._state == "closed":
-                slow = self._policy.slow_call is not None and seconds >= self._policy.slow_call
+                slow = self._slow_call is not None and seconds >= self._slow_call
                 self._count(now, ok=ok, slow=slow)
                 # Only bad news can open it.
                 if (slow or not ok) and (reason := self._verdict()):
@@ -134,11 +137,10 @@ class ServiceBreaker:
         return self._probed is None or now >= self._probed + self._policy.cooldown
 
     def _count(self, now: float, *, ok: bool, slow: bool) -> None:
-        policy, buckets = self._policy, self._buckets
-        span = policy.window / _BUCKETS
-        while buckets and buckets[0].start + policy.window <= now:
+        window, buckets = self._window, self._buckets
+        while buckets and buckets[0].start + window <= now:
             buckets.popleft()
-        if not buckets or buckets[-1].start + span <= now:
+        if not buckets or buckets[-1].start + window / _BUCKETS <= now:
             buckets.append(_Bucket(now))
         bucket = buckets[-1]
         bucket.calls += 1
