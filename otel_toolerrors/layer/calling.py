@@ -42,7 +42,7 @@ class Route:
     def of(cls, run: Run, tool: str, own: Tool | None) -> Route:
         """Find what the policy and the tool itself say about calling it."""
         declared = own.declared if own is not None else _UNDECLARED
-        rules = run.layer.rules_for(tool, declared, run.source, alone=run.alone)
+        rules = run.layer.rules_for(tool, declared, run.source, alone=run.alone, policy=run.policy)
         return cls(tool, own, rules, run.layer.services.get(rules.service), own is not None and own.is_async)
 
 

@@ -312,15 +312,20 @@ class RecoveryLayer:
         """Find which of several models is asked now; all runs share the answer."""
         return self._choosers.setdefault(models, ModelChooser(models, self.policy.models))
 
-    def rules_for(self, tool: str, declared: Declaration, source: str, *, alone: bool = False) -> ToolRules:
-        """Resolve what the policy allows for a tool called from ``source``; a call ``alone`` stops no run."""
+    def rules_for(
+        self, tool: str, declared: Declaration, source: str, *, alone: bool = False, policy: Policy | None = None
+    ) -> ToolRules:
+        """Resolve what the policy allows for a tool called from ``source``; a call ``alone`` stops no run.
+
+        ``policy`` is that of a run, which may have begun under another one than is in force now.
+        """
+        if policy is not None and policy is not self.policy:
+            return _resolved(policy, tool, declared, source, alone=alone)
         key = (tool, source, alone)
         known = self._rules.get(key)
         if known is not None and (known[0] is declared or known[0] == declared):
             return known[1]
-        found = resolve(self.policy, tool, declared, source)
-        if alone:
-            found = replace(found, run=found.run.model_copy(update={"stop_on": frozenset()}))
+        found = _resolved(self.policy, tool, declared, source, alone=alone)
         if tool in self.tools or len(self._rules) < _REMEMBERED:  # a model may make up any number of names
             self._rules[key] = declared, found
         return found
@@ -339,6 +344,11 @@ class RecoveryLayer:
         """Hand a packet to whoever takes over."""
         if self._on_packet is not None:
             _shielded(self._on_packet, packet)
+
+
+def _resolved(policy: Policy, tool: str, declared: Declaration, source: str, *, alone: bool) -> ToolRules:
+    found = resolve(policy, tool, declared, source)
+    return replace(found, run=found.run.model_copy(update={"stop_on": frozenset()})) if alone else found
 
 
 def _counted(count: Callable[[str], int], text: str) -> int:

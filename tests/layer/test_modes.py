@@ -128,6 +128,19 @@ def test_reloading_keeps_what_breakers_know(call):
     assert isinstance(breaker.admit(bench.clock.now, lambda _move: None), Rejection)
 
 
+def test_a_run_under_way_keeps_its_policy(call):
+    """Also for a tool that it calls for the first time after the reload: its span names the policy it began under."""
+    bench = Bench(steady(Policy(run={"stop_on": []}), max_attempts=1))
+    for name in ("known", "new"):
+        bench.tool(name, http_error(503), http_error(503), "found", effects="read")
+    with bench.layer.run() as run:
+        assert 1 == call(run, "known").attempts
+        bench.layer.reload(steady(max_attempts=3))
+        assert (1, 1) == (call(run, "known").attempts, call(run, "new").attempts)
+    with bench.layer.run() as run:
+        assert 2 == call(run, "new").attempts
+
+
 # Timeouts and hedges
 
 
