@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -127,16 +127,17 @@ class Calling(Call):
         return self.rules.effects in ("read", "idempotent") or self.keyed
 
     def __enter__(self) -> Self:
-        self._outer = CURRENT.set(self)
+        self._outer: Token[Calling | None] = CURRENT.set(self)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        try:  # noqa: SIM105 - suppress() costs twenty times as much, and this runs for every call
+        try:
             CURRENT.reset(self._outer)
-        except ValueError:  # a coroutine may be closed elsewhere than it began: nothing to go back to
-            pass
+        except ValueError:  # a coroutine may end in another context than it began in
+            before = self._outer.old_value
+            CURRENT.set(None if before is Token.MISSING else before)
         if self._decision is None:
             self.interrupted(kind)
 

@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
@@ -177,3 +178,32 @@ def test_a_stop_answers_the_siblings_of_the_turn():
 
     assert ["a", "b", "c", "d"] == [outcome.call_id for outcome in outcomes]
     assert ["stopped", "cancelled", "cancelled", "cancelled"] == [outcome.kind for outcome in outcomes]
+
+
+def test_a_call_that_ends_in_another_context_is_over_there_too():
+    """Some frameworks drive one coroutine from several contexts: what comes later is no part of the call."""
+    layer, made = RecoveryLayer(OPEN_HANDED), []
+
+    class _Pause:
+        def __await__(self):
+            yield
+
+    @layer.tool(effects="read")
+    async def look() -> str:
+        await _Pause()
+        return "seen"
+
+    @layer.protect(effects="read")
+    def fetch() -> None:
+        made.append(1)
+        raise ConnectionResetError(104, "reset")
+
+    coroutine, first = layer.run().acall("look"), copy_context()
+    first.run(coroutine.send, None)
+    second = first.run(copy_context)
+    with pytest.raises(StopIteration) as end:
+        second.run(coroutine.send, None)
+    assert "seen" == end.value.value.value
+    with pytest.raises(ConnectionResetError):
+        second.run(fetch)
+    assert 1 < len(made)  # inside a call that is repeated itself, it would be tried once
