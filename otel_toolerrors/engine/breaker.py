@@ -59,10 +59,10 @@ class ServiceBreaker:
         self._probed: float | None = None
         self._row = 0
         self._buckets: deque[_Bucket] = deque()
-        self._counts = True
-        self._slow_call: float | None = None
-        self._window = 0.0
-        self.free_ticket: int | None = 0
+        self._counts: bool
+        self._slow_call: float | None
+        self._window: float
+        self.free_ticket: int | None
         """A ticket that needs no lock, while the breaker is closed or disabled: the common case. None: ask `admit`."""
         self._look_ahead()
 
