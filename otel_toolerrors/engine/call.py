@@ -89,11 +89,11 @@ class Call:
 
     def open(self) -> Attempt | None:
         """Begin the first attempt at once, if nothing stands in its way; None: the ladder finds out what does."""
-        service, rules, run = self.service, self.rules, self.around.run
+        service = self.service
         ticket = service.breaker.free_ticket
-        if ticket is None or self.now < service.pacer.until or run.stopped is not None or rules.tool in run.degraded:
+        if ticket is None or self.now < service.pacer.until or self.barred:
             return None
-        return self._begin(rules, service, ticket, self.arguments)
+        return self._begin(self.rules, service, ticket, self.arguments)
 
     def admit(self, rules: ToolRules, service: Service, arguments: Mapping[str, Any]) -> Attempt | Rejection:
         """Begin an attempt, if the breaker of its service lets it pass."""

@@ -36,17 +36,18 @@ class LayerHands:
         """Find what the attempt calls: the call's own tool, which nobody may have registered, or a fallback."""
         calling = CURRENT.get()
         own = None if calling is None else calling.own
-        return own if own is not None and own.name == attempt.tool else self._layer.tools[attempt.tool]
+        found = own if own is not None and own.name == attempt.tool else self._layer.tools[attempt.tool]
+        attempt.found = found
+        return found
 
     def _call(self, attempt: Attempt) -> Any:
-        tool = attempt.found = self._tool(attempt)
+        tool = self._tool(attempt)
         if attempt.timeout is None:
             return tool.function(**attempt.arguments)
         return _call_in_time(tool, attempt, attempt.timeout)
 
     def _acall(self, attempt: Attempt) -> Awaitable[Any]:
-        tool = attempt.found = self._tool(attempt)
-        return acall(tool, attempt, self._layer.asleep)
+        return acall(self._tool(attempt), attempt, self._layer.asleep)
 
     def _judge(self, attempt: Attempt, error: Exception) -> Fault:
         try:
