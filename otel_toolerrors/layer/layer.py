@@ -313,27 +313,27 @@ class RecoveryLayer:
         return self._choosers.setdefault(models, ModelChooser(models, self.policy.models))
 
     def rules_for(
-        self, tool: str, declared: Declaration, source: str, *, alone: bool = False, policy: Policy | None = None
+        self, tool: str, declared: Declaration, source: str, *, policy: Policy, alone: bool = False
     ) -> ToolRules:
-        """Resolve what the policy allows for a tool called from ``source``; a call ``alone`` stops no run.
+        """Resolve what a run's ``policy`` allows for a tool called from ``source``; a call ``alone`` stops no run.
 
-        ``policy`` is that of a run, which may have begun under another one than is in force now.
+        The run may have begun under another policy than is in force now.
         """
-        if policy is not None and policy is not self.policy:
+        if policy is not self.policy:
             return _resolved(policy, tool, declared, source, alone=alone)
         key = (tool, source, alone)
         known = self._rules.get(key)
         if known is not None and (known[0] is declared or known[0] == declared):
             return known[1]
-        found = _resolved(self.policy, tool, declared, source, alone=alone)
+        found = _resolved(policy, tool, declared, source, alone=alone)
         if tool in self.tools or len(self._rules) < _REMEMBERED:  # a model may make up any number of names
             self._rules[key] = declared, found
         return found
 
-    def rules_for_fallback(self, tool: str) -> ToolRules | None:
-        """Resolve what the policy allows for a tool that stands in for another; None if there is no such tool."""
+    def rules_for_fallback(self, tool: str, policy: Policy) -> ToolRules | None:
+        """Resolve what a run's policy allows for a tool that stands in for another; None if there is no such tool."""
         known = self.tools.get(tool)
-        return None if known is None else self.rules_for(tool, known.declared, "fallback")
+        return None if known is None else self.rules_for(tool, known.declared, "fallback", policy=policy)
 
     def notify(self, event: Event) -> None:
         """Tell the listener."""

@@ -46,7 +46,7 @@ class Model(Generic[T]):
         self._ask = ask
         self._chooser = chooser
         self._state = RunState(run.policy.run.overlaid(_PATIENT))
-        rules = run.layer.rules_for(name, Declaration(effects="idempotent"), run.source)
+        rules = run.layer.rules_for(name, Declaration(effects="idempotent"), run.source, policy=run.policy)
         self._rules = replace(rules, run=self._state.policy)
         self._hands = Hands(run.layer.clock, self._judge, lambda _attempt, _value: None, is_control_flow)
 

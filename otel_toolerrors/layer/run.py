@@ -6,6 +6,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from random import Random
 from types import TracebackType
@@ -66,7 +67,8 @@ class Run:
         self.observes = self.policy.mode == "observe"
         """Decide and record, and change nothing."""
         self._state = RunState(self.policy.run)
-        self.around = Surroundings(self._state, layer.services, layer.random, layer.rules_for_fallback, layer.cache)
+        rules_for = partial(layer.rules_for_fallback, policy=self.policy)  # of the run's own it would be a cycle
+        self.around = Surroundings(self._state, layer.services, layer.random, rules_for, layer.cache)
         self.indices = count()
         self._routes: dict[str, Route] = {}
         self._done: dict[str, int] = {}

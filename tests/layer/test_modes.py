@@ -4,6 +4,7 @@ import asyncio
 import logging
 import threading
 
+import httpx
 import pytest
 
 from otel_toolerrors.engine import Rejection
@@ -139,6 +140,27 @@ def test_a_run_under_way_keeps_its_policy(call):
         assert (1, 1) == (call(run, "known").attempts, call(run, "new").attempts)
     with bench.layer.run() as run:
         assert 2 == call(run, "new").attempts
+
+
+def test_a_run_under_way_keeps_its_policy_for_what_stands_in_and_for_models(call):
+    """There is one policy to a run, whoever is called."""
+    run_on = {"run": {"stop_on": []}}
+    bench = Bench(steady(Policy(**run_on, tools={"spare": {"service": "old"}}), max_attempts=1))
+    bench.tool("act", http_error(503), effects="read", fallback=("spare",))
+    bench.tool("spare", "found", effects="read")
+    asked = []
+
+    def ask(**_: object) -> str:
+        asked.append(1)
+        raise http_error(503)
+
+    with bench.layer.run() as run:
+        bench.layer.reload(steady(Policy(**run_on, tools={"spare": {"service": "new"}}), max_attempts=3))
+        assert "spare" == call(run, "act").fallback
+        with pytest.raises(httpx.HTTPStatusError):
+            run.model(ask, "large").call(max_tokens=10)
+    assert {"old"} == {"old", "new"} & set(bench.layer.services._known)
+    assert [1] == asked
 
 
 # Timeouts and hedges
